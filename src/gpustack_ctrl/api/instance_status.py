@@ -1,0 +1,76 @@
+"""What is true of an Instance: recomputed at every pass, written by the operator alone."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import attrs
+from annotated_types import MaxLen
+
+from gpustack_ctrl.api.markers import Doc, ListMap
+from gpustack_ctrl.api.meta import Condition
+from gpustack_ctrl.api.ports import PortStatus
+
+
+class Phase(StrEnum):
+    """Where an Instance is in its life, in one word."""
+
+    PENDING = "Pending"
+    QUEUED = "Queued"
+    STARTING = "Starting"
+    READY = "Ready"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    FAILED = "Failed"
+    DELETING = "Deleting"
+    UNKNOWN = "Unknown"
+
+
+@attrs.frozen(kw_only=True)
+class Blocker:
+    """The first gate that holds an Instance back."""
+
+    gate: Annotated[
+        str, MaxLen(32), Doc("admission, quota, podSecurity, type, queue, scheduling, …")
+    ]
+    reason: Annotated[str, MaxLen(64), Doc("One word, for programs.")]
+    message: Annotated[str, MaxLen(4096), Doc("The sentence of the component that said no.")]
+    since: Annotated[str | None, MaxLen(64), Doc("Since when.")] = None
+    owner: Annotated[str, MaxLen(32), Doc("Who can remove it: user, admin or cluster.")] = "user"
+
+
+@attrs.frozen(kw_only=True)
+class Address:
+    """An address of a node or a Pod."""
+
+    ip: Annotated[str, MaxLen(64), Doc("The address.")]
+
+
+@attrs.frozen(kw_only=True)
+class InstanceStatus:
+    """What is true of an Instance, recomputed at every pass."""
+
+    observedGeneration: Annotated[int | None, Doc("The spec that this status speaks of.")] = None
+    phase: Annotated[Phase | None, Doc("Where the Instance is in its life.")] = None
+    message: Annotated[str, MaxLen(4096), Doc("The phase in one sentence.")] = ""
+    blocker: Annotated[Blocker | None, Doc("What holds the Instance back, if anything.")] = None
+    conditions: Annotated[
+        tuple[Condition, ...], ListMap(("type",)), MaxLen(32), Doc("Statements for programs.")
+    ] = ()
+    ports: Annotated[
+        tuple[PortStatus, ...],
+        ListMap(("port", "protocol")),
+        MaxLen(32),
+        Doc("The ports in force and their node ports; kept while stopped."),
+    ] = ()
+    portSummary: Annotated[
+        str, MaxLen(1024), Doc("The ports as kubectl shows them: port:nodePort/protocol.")
+    ] = ""
+    nodeName: Annotated[str, MaxLen(253), Doc("Node that runs the Pod.")] = ""
+    hostIPs: Annotated[tuple[Address, ...], MaxLen(8), Doc("Addresses of that node.")] = ()
+    podIPs: Annotated[tuple[Address, ...], MaxLen(8), Doc("Addresses of the Pod.")] = ()
+    podUID: Annotated[str, MaxLen(64), Doc("The Pod that this status speaks of.")] = ""
+    image: Annotated[
+        str, MaxLen(512), Doc("The image that the Pod was made with, after admission.")
+    ] = ""
+    restarts: Annotated[int, Doc("How often the workload restarted inside its Pod.")] = 0
+    startTime: Annotated[str | None, MaxLen(64), Doc("When the kubelet accepted the Pod.")] = None

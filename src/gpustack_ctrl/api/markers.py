@@ -1,0 +1,57 @@
+"""What an annotation may say about a field, beside its type.
+
+The bounds come from `annotated_types` (`Ge`, `Le`, `MinLen`, `MaxLen`); the markers
+below say the rest. One reading of them gives the CRD schema, the reference page and
+the validators, so that none of the three can disagree.
+"""
+
+from typing import Annotated
+
+import attrs
+
+
+@attrs.frozen
+class Doc:
+    """What a field means, as users read it in `kubectl explain`."""
+
+    text: str
+
+
+@attrs.frozen
+class Pattern:
+    """A regular expression that the whole string matches; RE2 and Python agree on it."""
+
+    regex: str
+
+
+@attrs.frozen
+class ListMap:
+    """Entries of the list are told apart by these fields, never by their position."""
+
+    keys: tuple[str, ...]
+
+
+@attrs.frozen
+class QuantityOf:
+    """The string or number is a Kubernetes quantity, such as `1`, `500m` or `16Gi`."""
+
+
+@attrs.frozen
+class Rule:
+    """A CEL expression that must hold, and the sentence a user reads where it does not."""
+
+    cel: str
+    message: str
+
+
+@attrs.frozen
+class Column:
+    """A column of `kubectl get`."""
+
+    name: str
+    path: str
+    type: str = "string"
+    wide: bool = False
+
+
+Quantity = Annotated[int | str, QuantityOf()]

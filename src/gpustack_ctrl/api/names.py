@@ -1,0 +1,54 @@
+"""Label and annotation keys, and the fixed names of objects: said once, here."""
+
+from gpustack_ctrl.api.meta import Resource
+
+PRODUCT = "gpustack-ctrl"
+
+# Labels of the children of an Instance.
+PART_OF = "app.kubernetes.io/part-of"
+TYPE = "resource.gpustack.ai/type"
+INSTANCES = "instances"
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+HOSTNAME = "kubernetes.io/hostname"
+
+# Marks of the isolation policy.
+MANAGED_BY = "app.kubernetes.io/managed-by"
+ISOLATION_POLICY = "gpustack-instance-isolation"
+REPLACED_SPEC = "worker.gpustack.ai/replaced-spec"
+
+# Annotations of the Pod.
+INTENT = "worker.gpustack.ai/intent"
+RESTARTED_AT = "worker.gpustack.ai/restarted-at"
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+
+MAIN = "main"
+SSHD = "sshd"
+FIELD_MANAGER = PRODUCT
+
+_WORKER = "worker.gpustack.ai"
+INSTANCE = Resource(group=_WORKER, version="v1", kind="Instance", plural="instances")
+INSTANCE_TYPE = Resource(
+    group=_WORKER, version="v1", kind="InstanceType", plural="instancetypes", namespaced=False
+)
+SSH_PUBLIC_KEY = Resource(
+    group=_WORKER, version="v1", kind="InstanceSSHPublicKey", plural="instancesshpublickeys"
+)
+SETTING = Resource(group="gpustack.ai", version="v1", kind="Setting", plural="settings")
+
+POD = Resource(group="", version="v1", kind="Pod", plural="pods")
+SERVICE = Resource(group="", version="v1", kind="Service", plural="services")
+NODE = Resource(group="", version="v1", kind="Node", plural="nodes", namespaced=False)
+NETWORK_POLICY = Resource(
+    group="networking.k8s.io", version="v1", kind="NetworkPolicy", plural="networkpolicies"
+)
+RUNTIME_CLASS = Resource(
+    group="node.k8s.io", version="v1", kind="RuntimeClass", plural="runtimeclasses",
+    namespaced=False,
+)  # fmt: skip
+LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases")
+CRD = Resource(
+    group="apiextensions.k8s.io", version="v1", kind="CustomResourceDefinition",
+    plural="customresourcedefinitions", namespaced=False,
+)  # fmt: skip
