@@ -1,0 +1,116 @@
+"""The slice of core/v1 that we write: the Pod of an Instance, as rendered."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from gpustack_ctrl.api.core import ResourceRequirements
+from gpustack_ctrl.api.environment import EnvFromSource, EnvVar
+from gpustack_ctrl.api.instance import PullPolicy
+from gpustack_ctrl.api.instance_type import Toleration
+from gpustack_ctrl.api.meta import ObjectMeta
+from gpustack_ctrl.api.ports import Protocol
+from gpustack_ctrl.api.references import LocalReference
+
+
+@attrs.frozen(kw_only=True)
+class ContainerPort:
+    """A port that a container listens on."""
+
+    name: str
+    containerPort: int
+    protocol: Protocol
+
+
+@attrs.frozen(kw_only=True)
+class VolumeMount:
+    """Where a container sees a volume."""
+
+    name: str
+    mountPath: str
+    readOnly: bool | None = None
+    subPath: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ContainerSecurity:
+    """Whom a container runs as."""
+
+    runAsUser: int | None = None
+    runAsGroup: int | None = None
+    privileged: bool | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Container:
+    """A container to run."""
+
+    name: str
+    image: str
+    imagePullPolicy: PullPolicy
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    envFrom: tuple[EnvFromSource, ...] = ()
+    ports: tuple[ContainerPort, ...] = ()
+    resources: ResourceRequirements = ResourceRequirements()
+    volumeMounts: tuple[VolumeMount, ...] = ()
+    securityContext: ContainerSecurity | None = None
+
+
+@attrs.frozen(kw_only=True)
+class EmptyDir:
+    """A volume that ends with the Pod."""
+
+    medium: str = ""
+    sizeLimit: int | str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ClaimSource:
+    """A volume that a PersistentVolumeClaim stands for."""
+
+    claimName: str
+
+
+@attrs.frozen(kw_only=True)
+class Volume:
+    """A volume of the Pod, from one source."""
+
+    name: str
+    emptyDir: EmptyDir | None = None
+    persistentVolumeClaim: ClaimSource | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PodSecurity:
+    """Groups of all containers of the Pod."""
+
+    fsGroup: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PodTemplateSpec:
+    """What the Pod asks the cluster for."""
+
+    containers: tuple[Container, ...]
+    volumes: tuple[Volume, ...] = ()
+    nodeSelector: Mapping[str, str] = attrs.field(factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
+    runtimeClassName: str = ""
+    priorityClassName: str = ""
+    imagePullSecrets: tuple[LocalReference, ...] = ()
+    securityContext: PodSecurity | None = None
+    automountServiceAccountToken: bool = False
+    enableServiceLinks: bool = False
+    restartPolicy: str = "Always"
+
+
+@attrs.frozen(kw_only=True)
+class PodTemplate:
+    """The Pod of an Instance, as rendered."""
+
+    metadata: ObjectMeta
+    spec: PodTemplateSpec
+    apiVersion: str = "v1"
+    kind: str = "Pod"
