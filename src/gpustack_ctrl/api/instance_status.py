@@ -6,7 +6,7 @@ from typing import Annotated
 import attrs
 from annotated_types import MaxLen
 
-from gpustack_ctrl.api.markers import Doc, ListMap
+from gpustack_ctrl.api.markers import Doc, ListMap, Timestamp
 from gpustack_ctrl.api.meta import Condition
 from gpustack_ctrl.api.ports import PortStatus
 
@@ -34,7 +34,7 @@ class Blocker:
     ]
     reason: Annotated[str, MaxLen(64), Doc("One word, for programs.")]
     message: Annotated[str, MaxLen(4096), Doc("The sentence of the component that said no.")]
-    since: Annotated[str | None, MaxLen(64), Doc("Since when.")] = None
+    since: Annotated[Timestamp | None, Doc("Since when.")] = None
     owner: Annotated[str, MaxLen(32), Doc("Who can remove it: user, admin or cluster.")] = "user"
 
 
@@ -73,4 +73,4 @@ class InstanceStatus:
         str, MaxLen(512), Doc("The image that the Pod was made with, after admission.")
     ] = ""
     restarts: Annotated[int, Doc("How often the workload restarted inside its Pod.")] = 0
-    startTime: Annotated[str | None, MaxLen(64), Doc("When the kubelet accepted the Pod.")] = None
+    startTime: Annotated[Timestamp | None, Doc("When the kubelet accepted the Pod.")] = None

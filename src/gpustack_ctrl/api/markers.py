@@ -8,6 +8,7 @@ the validators, so that none of the three can disagree.
 from typing import Annotated
 
 import attrs
+from annotated_types import MaxLen
 
 
 @attrs.frozen
@@ -37,11 +38,20 @@ class QuantityOf:
 
 
 @attrs.frozen
+class DateTime:
+    """The string is a time as RFC 3339 writes it, such as `2026-11-30T12:00:00Z`."""
+
+
+@attrs.frozen
 class Rule:
     """A CEL expression that must hold, and the sentence a user reads where it does not."""
 
     cel: str
     message: str
+    field: str = ""
+    """The field at fault, from the object that carries the rule; empty: the object itself."""
+    forbidden: bool = False
+    """Whether the write is not allowed now, rather than its value wrong at any time."""
 
 
 @attrs.frozen
@@ -55,3 +65,4 @@ class Column:
 
 
 Quantity = Annotated[int | str, QuantityOf()]
+Timestamp = Annotated[str, DateTime(), MaxLen(64)]

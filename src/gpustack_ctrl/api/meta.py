@@ -1,9 +1,12 @@
 """What all Kubernetes objects share: keys, metadata, owners and conditions."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import attrs
+from annotated_types import MaxLen, MinLen
+
+from gpustack_ctrl.api.markers import Doc, Timestamp
 
 
 @attrs.frozen(order=True)
@@ -111,12 +114,12 @@ ConditionStatus = Literal["True", "False", "Unknown"]
 class Condition:
     """One statement about an object, in the form that `kubectl wait` understands."""
 
-    type: str
-    status: ConditionStatus
-    reason: str = ""
-    message: str = ""
-    lastTransitionTime: str | None = None
-    observedGeneration: int | None = None
+    type: Annotated[str, MinLen(1), MaxLen(64), Doc("What is stated, such as Ready.")]
+    status: Annotated[ConditionStatus, Doc("Whether it holds.")]
+    reason: Annotated[str, MaxLen(128), Doc("Why, in one word for programs.")] = ""
+    message: Annotated[str, MaxLen(4096), Doc("Why, in a sentence for people.")] = ""
+    lastTransitionTime: Annotated[Timestamp | None, Doc("When status last changed.")] = None
+    observedGeneration: Annotated[int | None, Doc("The spec that this speaks of.")] = None
 
 
 def condition_of(conditions: Iterable[Condition], kind: str) -> Condition | None:

@@ -30,7 +30,9 @@ def same_quantity_while_running(path: str) -> Rule:
 
 
 def _unless_stopped(path: str, expression: str) -> Rule:
-    return Rule(f"oldSelf.stop || {expression}", f"{path} {_REMEDY}")
+    return Rule(
+        f"oldSelf.stop || {expression}", f"{path} {_REMEDY}", field=f".{path}", forbidden=True
+    )
 
 
 def _sides(path: str) -> tuple[str, str]:
