@@ -7,7 +7,7 @@ one mean the same.
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -57,10 +57,7 @@ def _unstructurer(kind: type) -> Callable[[Any], dict[str, Any]]:
     return unstructure
 
 
-def _is_enum(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
-
-
 _converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
-_converter.register_unstructure_hook_func(_is_enum, lambda member: member.value)
+# For StrEnum by name: cattrs would take its members for plain strings and keep them.
+_converter.register_unstructure_hook(StrEnum, lambda member: member.value)
 _converter.register_unstructure_hook_factory(attrs.has, _unstructurer)
