@@ -1,0 +1,1 @@
+"""Programs that prove the operator against a real Kubernetes API server."""

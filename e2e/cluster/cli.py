@@ -1,0 +1,116 @@
+"""The command line of the embedded cluster."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.lifecycle import Fleet, down, running, up
+from e2e.cluster.nodes import BASES
+from e2e.cluster.processes import ends_with_parent
+from e2e.cluster.programs import NEEDED, PACKAGES, build
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says and return the exit code."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code: int = options.do(options)
+    except ClusterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    return code
+
+
+def _terminate(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m e2e.cluster",
+        description="A Kubernetes control plane with simulated nodes, on loopback.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("build", help="compile the programs, unless they are there")
+    command.add_argument(
+        "--with", dest="extra", action="append", default=[],
+        choices=sorted(set(PACKAGES) - set(NEEDED)), help="compile this one as well",
+    )  # fmt: skip
+    command.set_defaults(do=_build)
+    command = commands.add_parser("up", help="start a cluster and leave it running")
+    command.add_argument("--dir", type=Path, required=True, help="a new or empty directory")
+    _add_fleet(command)
+    command.set_defaults(do=_up)
+    command = commands.add_parser("down", help="end a cluster")
+    command.add_argument("--dir", type=Path, required=True, help="the directory given to up")
+    command.set_defaults(do=_down)
+    command = commands.add_parser("run", help="have a cluster for as long as a command runs")
+    _add_fleet(command)
+    command.add_argument("command", nargs="+", metavar="COMMAND", help="after --")
+    command.set_defaults(do=_run)
+    return parser
+
+
+def _add_fleet(command: argparse.ArgumentParser) -> None:
+    default = Fleet()
+    command.add_argument("--nodes", type=int, default=default.nodes, help="how many nodes")
+    command.add_argument("--gpus", type=int, default=default.gpus, help="cards in each node")
+    command.add_argument("--manufacturer", choices=BASES, default=default.manufacturer)
+
+
+def _fleet(options: argparse.Namespace) -> Fleet:
+    return Fleet(nodes=options.nodes, gpus=options.gpus, manufacturer=options.manufacturer)
+
+
+def _build(options: argparse.Namespace) -> int:
+    print(build(options.extra).directory)
+    return 0
+
+
+def _up(options: argparse.Namespace) -> int:
+    cluster = up(options.dir, _fleet(options))
+    print(f"up: export KUBECONFIG={cluster.kubeconfig} PATH={cluster.layout.bin}:$PATH")
+    return 0
+
+
+def _down(options: argparse.Namespace) -> int:
+    down(options.dir)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    with running(_fleet(options)) as cluster:
+        environment = {
+            **os.environ,
+            **cluster.environment(),
+            "GPUSTACK_CTRL_CLUSTER": str(cluster.directory),
+        }
+        try:
+            child = subprocess.Popen(
+                options.command,
+                env=environment,
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  One thread only.
+            )
+        except OSError as error:
+            raise ClusterError(f"{options.command[0]} cannot be run: {error.strerror}") from None
+        code = _wait(child)
+    return code if code >= 0 else 128 - code
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Return the exit code of *child*, which is not left behind whatever ends the wait."""
+    try:
+        return child.wait()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise

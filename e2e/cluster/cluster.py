@@ -1,0 +1,163 @@
+"""A running cluster, seen from outside."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from e2e.cluster import nodes
+from e2e.cluster.api import Api, ApiStatusError
+from e2e.cluster.credentials import ADMIN, kubeconfig, read_token
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.layout import LOOPBACK, Layout
+from e2e.cluster.waiting import until
+
+_NOT_FOUND = 404
+_NODES = "/api/v1/nodes"
+
+
+@attrs.frozen(kw_only=True)
+class Cluster:
+    """An embedded cluster that is up, by the directory it was started with."""
+
+    directory: Path
+
+    @property
+    def layout(self) -> Layout:
+        """Where its files lie."""
+        return Layout(directory=self.directory)
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The kubeconfig of its administrator."""
+        return self.layout.kubeconfig
+
+    @property
+    def server(self) -> str:
+        """The URL of its API server."""
+        return f"https://{LOOPBACK}:{self.layout.read_ports().api_server}"
+
+    def api(self, user: str = ADMIN) -> Api:
+        """Return the API server as *user* sees it."""
+        return Api(layout=self.layout, user=user)
+
+    def token(self, user: str = ADMIN) -> str:
+        """Return the bearer token of *user*, one of `credentials.USERS`."""
+        return read_token(self.layout, user)
+
+    def kubeconfig_for(self, user: str) -> Path:
+        """Return the kubeconfig of *user*, one of `credentials.USERS`."""
+        path = self.layout.users / user
+        if not path.exists():
+            raise ClusterError(f"user {user!r} is unknown: use one of e2e.cluster.USERS")
+        return path
+
+    def kubeconfig_for_service_account(self, namespace: str, name: str) -> Path:
+        """Return a kubeconfig with a fresh token of an existing ServiceAccount."""
+        token = self.kubectl("create", "token", name, "--namespace", namespace).strip()
+        path = self.layout.users / f"{namespace}.{name}"
+        path.touch(mode=0o600)
+        path.write_text(kubeconfig(self.layout, token=token))
+        return path
+
+    def environment(self, user: str = ADMIN) -> Mapping[str, str]:
+        """Return the variables that make Kubernetes programs talk to this cluster as *user*."""
+        return {
+            "KUBECONFIG": str(self.kubeconfig_for(user)),
+            "KUBECACHEDIR": str(self.layout.cache),
+            "KUBERC": "off",
+            "PATH": f"{self.layout.bin}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        }
+
+    def kubectl(
+        self,
+        *arguments: str,
+        input: str | None = None,  # noqa: A002  The name subprocess.run gives it.
+        check: bool = True,
+        user: str = ADMIN,
+    ) -> str:
+        """Return what kubectl prints for *user*; what it complains of too, unless *check*.
+
+        Raises:
+            ClusterError: kubectl failed and *check* is set.
+        """
+        done = subprocess.run(
+            [self.layout.bin / "kubectl", *arguments],
+            env={**os.environ, **self.environment(user)},
+            input=input or "",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if check else subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if check and done.returncode != 0:
+            raise ClusterError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def add_node(
+        self,
+        name: str,
+        *,
+        capacity: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a simulated node and return when it is Ready.
+
+        *capacity* adds to that of `nodes.MACHINE`: see also `nodes.accelerators`.
+        """
+        self.register_node(name, capacity=capacity, labels=labels, annotations=annotations)
+        self.wait_for_node(name)
+
+    def register_node(
+        self,
+        name: str,
+        *,
+        capacity: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a simulated node as `add_node` does, without waiting."""
+        used = {address["address"] for node in self._nodes() for address in _addresses(node)}
+        node = nodes.node(
+            name,
+            capacity={**nodes.MACHINE, **(capacity or {})},
+            address=next(free for free in nodes.all_addresses() if free not in used),
+            labels=labels,
+            annotations=annotations,
+        )
+        self.api().post(_NODES, node)
+
+    def wait_for_node(self, name: str, *, status: str = "True") -> None:
+        """Return when the Ready condition of the node *name* is *status*."""
+        until(lambda: status == self._readiness(name), f"node {name} is not Ready={status}")
+
+    def remove_node(self, name: str) -> None:
+        """Delete the node *name*; the Pod garbage collector then deletes its Pods."""
+        self.api().delete(f"{_NODES}/{name}")
+
+    def set_fault(self, name: str, fault: str | None) -> None:
+        """Let Pods bound to the node *name* from now on suffer *fault*, or none."""
+        self.api().patch(f"{_NODES}/{name}", {"metadata": {"labels": {nodes.FAULT: fault}}})
+
+    def _readiness(self, name: str) -> str:
+        try:
+            node = self.api().get(f"{_NODES}/{name}")
+        except ApiStatusError as error:
+            if error.status == _NOT_FOUND:
+                return "Unregistered"
+            raise
+        found = [c["status"] for c in node["status"].get("conditions", ()) if c["type"] == "Ready"]
+        return str(found[0]) if found else "Unreported"
+
+    def _nodes(self) -> list[Any]:
+        found: list[Any] = self.api().get(_NODES)["items"]
+        return found
+
+
+def _addresses(node: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    found: list[Mapping[str, str]] = node["status"].get("addresses", [])
+    return found

@@ -1,0 +1,173 @@
+"""The life of a cluster: up, down, and up for the length of a block."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import attrs
+
+from e2e.cluster.api import ApiStatusError
+from e2e.cluster.cluster import Cluster
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.layout import Layout
+from e2e.cluster.nodes import accelerators
+from e2e.cluster.programs import build
+from e2e.cluster.waiting import until
+
+_CHECKOUT = Path(__file__).parents[2]
+_PATIENCE = 20.0
+_DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
+
+
+@attrs.frozen(kw_only=True)
+class Fleet:
+    """The simulated nodes a cluster starts with: *nodes* equal ones, *gpus* cards in each."""
+
+    nodes: int = 1
+    gpus: int = 8
+    manufacturer: str = "nvidia"
+
+
+def up(directory: Path, fleet: Fleet) -> Cluster:
+    """Start a cluster that lives until `down`, in *directory*, which is new or empty.
+
+    Raises:
+        ClusterError: it could not be started; nothing of it runs any more.
+    """
+    with _started(directory, fleet) as (cluster, process):
+        if process.stdin is not None:
+            process.stdin.write(b"detach\n")
+            process.stdin.flush()
+    return cluster
+
+
+@contextmanager
+def running(fleet: Fleet, *, directory: Path | None = None) -> Iterator[Cluster]:
+    """Have a cluster for the length of the block; it ends with this process at the latest.
+
+    Without a *directory* it lives in a temporary one.
+    """
+    with tempfile.TemporaryDirectory(prefix="gpustack-ctrl-", ignore_cleanup_errors=True) as spare:
+        place = directory or Path(spare) / "cluster"
+        with _started(place, fleet) as (cluster, process):
+            try:
+                yield cluster
+            finally:
+                _close(process)
+                process.wait(_PATIENCE)
+
+
+def down(directory: Path) -> None:
+    """End the cluster of *directory* and remove what it made there.
+
+    Raises:
+        ClusterError: there is none.
+    """
+    layout = Layout(directory=directory.resolve())
+    if not layout.lock.exists():
+        raise ClusterError(f"{directory} holds no cluster")
+    with layout.lock.open() as lock:
+        if not _is_free(lock):
+            supervisor = int(lock.read())
+            os.kill(supervisor, signal.SIGTERM)
+            until(lambda: _is_free(lock), f"process {supervisor} does not end", seconds=_PATIENCE)
+    if layout.directory.exists():  # The supervisor was killed before and could not clean up.
+        layout.remove(keep_log=False)
+
+
+@contextmanager
+def _started(
+    directory: Path, fleet: Fleet
+) -> Iterator[tuple[Cluster, subprocess.Popen[bytes]]]:
+    """Have a cluster that is complete, and its supervisor, which is told to end on an error."""
+    capacity = accelerators(fleet.gpus, fleet.manufacturer)
+    build()
+    layout = Layout(directory=directory.resolve())
+    _claim(layout)
+    process = _supervise(layout)
+    try:
+        _hear_ready(process, layout)
+        cluster = Cluster(directory=layout.directory)
+        _complete(cluster, [f"node-{number}" for number in range(fleet.nodes)], capacity)
+        yield cluster, process
+    except BaseException:
+        _close(process)
+        process.wait(_PATIENCE)
+        raise
+    finally:
+        _close(process)
+
+
+def _claim(layout: Layout) -> None:
+    """Make the directory of *layout* ready for a new cluster."""
+    layout.directory.mkdir(parents=True, exist_ok=True)
+    if layout.lock.exists():
+        with layout.lock.open() as lock:
+            if not _is_free(lock):
+                raise ClusterError(
+                    f"a cluster runs in {layout.directory}: end it with"
+                    f" `python -m e2e.cluster down --dir {layout.directory}`"
+                )
+    layout.remove(keep_log=False)
+    layout.directory.mkdir(exist_ok=True)
+    if any(layout.directory.iterdir()):
+        raise ClusterError(f"{layout.directory} is not empty: name another directory")
+    layout.log.mkdir()
+
+
+def _supervise(layout: Layout) -> subprocess.Popen[bytes]:
+    with (layout.log / "supervisor").open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "e2e.cluster.supervisor", layout.directory],
+            cwd=_CHECKOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is ours; the cluster ends after what uses it.
+        )
+
+
+def _hear_ready(process: subprocess.Popen[bytes], layout: Layout) -> None:
+    said = process.stdout.readline().decode().strip() if process.stdout else ""
+    if said != "ready":
+        raise ClusterError(said or f"the cluster did not start: see {layout.log / 'supervisor'}")
+
+
+def _complete(cluster: Cluster, names: list[str], capacity: Mapping[str, str]) -> None:
+    """Return when *cluster* has its nodes and can run a Pod."""
+    for name in names:
+        cluster.register_node(name, capacity=capacity)
+    for name in names:
+        cluster.wait_for_node(name)
+    until(lambda: _exists(cluster, _DEFAULT_ACCOUNT), "there is no default ServiceAccount")
+
+
+def _exists(cluster: Cluster, path: str) -> bool:
+    try:
+        cluster.api().get(path)
+    except ApiStatusError:
+        return False
+    return True
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Let go of the supervisor: unless it was told to detach, it ends."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+
+
+def _is_free(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    return True
