@@ -1,0 +1,42 @@
+"""Every generated file of the repository: where it lies and what it holds."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from gpustack_ctrl.gen import chart, rbac
+from gpustack_ctrl.gen.crd import crds
+from gpustack_ctrl.gen.text import manifest
+
+NAMESPACE = "gpustack-system"
+"""Where the plain manifests put the operator."""
+RELEASE_NAMESPACE = "{{ .Release.Namespace }}"
+
+_DEPLOY = PurePosixPath("deploy")
+_CHART = PurePosixPath("helm/gpustack-ctrl/templates")
+
+Output = tuple[PurePosixPath, str]
+
+
+def outputs() -> Mapping[PurePosixPath, str]:
+    """The text of each generated file, by its path from the root of the repository."""
+    return dict((*_crds(), *_rbac()))
+
+
+def _crds() -> Iterator[Output]:
+    for definition in crds():
+        name = _file_name(definition)
+        yield _DEPLOY / "crds" / name, manifest([definition])
+        yield _CHART / "crds" / name, chart.crd_template(definition)
+
+
+def _file_name(definition: Mapping[str, Any]) -> str:
+    return f"{definition['metadata']['name']}.yaml"
+
+
+def _rbac() -> Iterator[Output]:
+    yield _DEPLOY / "rbac" / "operator.yaml", manifest(rbac.operator(NAMESPACE))
+    yield _DEPLOY / "rbac" / "tenants.yaml", manifest(rbac.tenants())
+    yield _DEPLOY / "rbac" / "crd-installer.yaml", manifest(rbac.crd_installer(NAMESPACE))
+    yield _CHART / "rbac.yaml", chart.rbac_template(rbac.operator(RELEASE_NAMESPACE))
+    yield _CHART / "rbac-tenants.yaml", chart.rbac_template(rbac.tenants())

@@ -1,0 +1,81 @@
+"""What the operator and its tenants may do, and why: the one list of grants."""
+
+import attrs
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.meta import Resource
+from gpustack_ctrl.gen.crd import KINDS
+
+READ = ("get", "list", "watch")
+FOLLOW = ("list", "watch")
+KEEP_RIGHT = ("get", "list", "watch", "create", "patch", "delete")
+WRITE = ("create", "update", "patch", "delete", "deletecollection")
+
+
+@attrs.frozen
+class Permission:
+    """Some verbs on one resource, or on its *subresource*, or on the objects named *only*."""
+
+    resource: Resource
+    verbs: tuple[str, ...]
+    why: str
+    subresource: str = ""
+    only: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The resource as RBAC writes it."""
+        plural = self.resource.plural
+        return f"{plural}/{self.subresource}" if self.subresource else plural
+
+
+OPERATOR = (
+    Permission(names.INSTANCE, READ, "what users ask for"),
+    Permission(names.INSTANCE, ("patch",), "what became of it", subresource="status"),
+    Permission(
+        names.INSTANCE,
+        ("update",),
+        "children that hold back the deletion of their Instance, where the admission plugin "
+        "OwnerReferencesPermissionEnforcement asks for it",
+        subresource="finalizers",
+    ),
+    Permission(names.INSTANCE_TYPE, FOLLOW, "what the types of Instances get"),
+    Permission(names.SSH_PUBLIC_KEY, FOLLOW, "who may log in"),
+    Permission(names.POD, KEEP_RIGHT, "the Pod of an Instance"),
+    Permission(names.SERVICE, KEEP_RIGHT, "the Service of an Instance"),
+    Permission(names.NETWORK_POLICY, KEEP_RIGHT, "the isolation of a namespace"),
+    Permission(names.NODE, FOLLOW, "addresses of nodes, and what they offer"),
+    Permission(names.RUNTIME_CLASS, FOLLOW, "whether a RuntimeClass exists"),
+)
+"""In every namespace."""
+
+OPERATOR_AT_HOME = (
+    Permission(names.SETTING, (*READ, "create"), "switches, made with their default"),
+    Permission(names.SETTING, ("patch",), "which value is in force", subresource="status"),
+    Permission(names.LEASE, ("get", "create", "update"), "which replica leads"),
+)
+"""In the operator's own namespace."""
+
+CRD_INSTALLER = (
+    Permission(names.CRD, ("create",), "a missing CRD; RBAC cannot limit this to a name"),
+    Permission(
+        names.CRD,
+        ("get", "patch"),
+        "an outdated CRD",
+        only=tuple(kind.resource.full_name for kind in KINDS),
+    ),
+)
+"""Only where the operator runs with --install-crds."""
+
+TENANT_VIEW = (
+    Permission(names.INSTANCE, READ, "what runs in the namespace"),
+    Permission(names.INSTANCE_TYPE, READ, "what can be asked for"),
+    Permission(names.SSH_PUBLIC_KEY, READ, "public keys of the namespace"),
+)
+"""Added to the built-in role `view`, and with it to `edit` and `admin`."""
+
+TENANT_EDIT = (
+    Permission(names.INSTANCE, WRITE, "as good as creating Pods in the namespace"),
+    Permission(names.SSH_PUBLIC_KEY, WRITE, "public keys of the namespace"),
+)
+"""Added to the built-in roles `edit` and `admin`."""
