@@ -69,8 +69,15 @@ class FakeClock:
         self._move_to(target)
 
     def stall(self, seconds: float) -> None:
-        """Let *seconds* pass while the event loop is stuck: nothing runs meanwhile."""
-        self._move_to(self._monotonic + seconds)
+        """Let *seconds* pass while the event loop is stuck.
+
+        As on the real one, the timers that came due meanwhile fire at its end, before
+        any task gets its turn.
+        """
+        target = self._monotonic + seconds
+        self._move_to(target)
+        while (due := self.next_due()) is not None and due <= target:
+            heapq.heappop(self._timers)[2].callback()
 
     def jump(self, seconds: float) -> None:
         """Set the time of day by *seconds*, as a time server may; no interval changes."""

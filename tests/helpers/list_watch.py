@@ -13,7 +13,8 @@ from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, OwnerReference, Resour
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.watch import ListRequest, WatchRequest
 
-Faults: TypeAlias = list[ApiError]
+Faults: TypeAlias = list[ApiError | None]
+ListOrWatch: TypeAlias = ListRequest | WatchRequest
 
 THINGS = Resource(group="example.com", version="v1", kind="Thing", plural="things")
 
@@ -92,21 +93,23 @@ class Connection:
 class FakeListWatch:
     """A `ListWatch` over one resource of a server that a test changes and disturbs.
 
-    *cut* decides in which chunks a line arrives. *refuse* and *obstruct* hold the errors
-    that the next lists and watches meet, in that order.
+    *cut* decides in which chunks a line arrives. *refuse* and *obstruct* hold what the
+    next lists and watches meet, in that order: an error, or None for no fault. Pages are
+    never longer than *page_size*. *before* is called with each request.
     """
 
     clock: Clock
     cut: Callable[[bytes], Iterable[bytes]] = lambda line: (line,)
     revision: int = 10
     compacted: int = 0
-    cache_lag: int = 0
+    page_size: int | None = None
+    before: Callable[[ListOrWatch], None] = lambda _: None
     objects: dict[ObjectKey, Thing] = attrs.field(factory=dict)
     history: list[tuple[int, str, Thing]] = attrs.field(factory=list)
     snapshots: dict[str, tuple[int, tuple[Thing, ...]]] = attrs.field(factory=dict)
     refuse: Faults = attrs.field(factory=list)
     obstruct: Faults = attrs.field(factory=list)
-    requests: list[tuple[float, ListRequest | WatchRequest]] = attrs.field(factory=list)
+    requests: list[tuple[float, ListOrWatch]] = attrs.field(factory=list)
     connections: list[Connection] = attrs.field(factory=list)
     unreachable: ApiError | None = None
 
@@ -150,6 +153,16 @@ class FakeListWatch:
         for connection in self.connections:
             connection.dead = True
 
+    def state_at(self, revision: int) -> dict[ObjectKey, Thing]:
+        """The objects that there were at *revision*, told from the whole history."""
+        objects = dict[ObjectKey, Thing]()
+        for version, kind, obj in self.history:
+            if version <= revision:
+                objects[obj.metadata.key] = obj
+                if kind == "DELETED":
+                    del objects[obj.metadata.key]
+        return objects
+
     @property
     def lists(self) -> list[ListRequest]:
         """The lists asked for so far."""
@@ -165,10 +178,9 @@ class FakeListWatch:
         if request.continue_:
             return self._page(request.continue_)
         objects = tuple(self.objects.values())
-        if request.limit is None or request.limit >= len(objects):
-            return encode_list(objects, self.revision)
+        limit = min(request.limit or len(objects), self.page_size or len(objects))
         self.snapshots[str(self.revision)] = (self.revision, objects)
-        return self._page(f"{self.revision}/0/{request.limit}")
+        return self._page(f"{self.revision}/0/{limit}")
 
     @asynccontextmanager
     async def watch(self, request: WatchRequest) -> AsyncIterator[AsyncIterator[bytes]]:
@@ -193,12 +205,14 @@ class FakeListWatch:
             end.cancel()
             self.connections.remove(connection)
 
-    def _receive(self, request: ListRequest | WatchRequest, errors: Faults) -> None:
+    def _receive(self, request: ListOrWatch, errors: Faults) -> None:
         self.requests.append((self.clock.monotonic(), request))
         if self.unreachable:
             raise self.unreachable
-        if errors:
-            raise errors.pop(0)
+        self.before(request)
+        error = errors.pop(0) if errors else None
+        if error is not None:
+            raise error
 
     def _page(self, token: str) -> bytes:
         version, start, limit = token.split("/")

@@ -45,15 +45,18 @@ async def test_a_jump_of_the_time_of_day_leaves_intervals_alone() -> None:
     assert EPOCH + timedelta(seconds=5 - 3600) == clock.now()
 
 
-async def test_a_stall_passes_time_but_runs_nothing() -> None:
-    clock, fired = FakeClock(), list[float]()
-    clock.call_later(1, lambda: fired.append(clock.monotonic()))
+async def test_timers_fire_at_the_end_of_a_stall_and_before_any_task() -> None:
+    clock, seen = FakeClock(), list[tuple[str, float]]()
+    clock.call_later(1, lambda: seen.append(("timer", clock.monotonic())))
 
-    clock.stall(5)
-    assert [] == fired
-    await clock.advance(0)
+    async def task() -> None:
+        seen.append(("task", clock.monotonic()))
 
-    assert [1005.0] == fired
+    async with asyncio.TaskGroup() as group:
+        group.create_task(task())
+        clock.stall(5)
+
+    assert [("timer", 1005.0), ("task", 1005.0)] == seen
 
 
 async def test_settle_waits_for_chains_of_tasks() -> None:

@@ -84,11 +84,12 @@ class Store(Generic[T]):
 
     def by_index(self, index: str, value: str) -> tuple[T, ...]:
         """The objects for which *index* gives *value*; raise `KeyError` without such an index."""
-        if index not in self._indexes:
-            known = ", ".join(sorted(self._indexes))
-            raise KeyError(f"no index {index!r}; the store has {known}: declare it as an indexer")
-        bucket = self._indexes[index].get(value)
+        bucket = self._index(index).get(value)
         return tuple(bucket.values()) if bucket else ()
+
+    def index_values(self, index: str) -> tuple[str, ...]:
+        """The values under which *index* holds anything; raise `KeyError` without it."""
+        return tuple(self._index(index))
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -117,8 +118,8 @@ class Store(Generic[T]):
         self._objects[key] = obj
         for name, index in self._indexes.items():
             values = self._values(name, obj)
-            if old is not None:
-                _drop(index, [v for v in self._values(name, old) if v not in values], key)
+            if old is not None and (former := self._values(name, old)) != values:
+                _drop(index, former, key)
             _insert(index, values, key, obj)
         self.advance(obj.metadata.resourceVersion)
 
@@ -136,7 +137,14 @@ class Store(Generic[T]):
         if resource_version:
             self._revision = revision_of(resource_version)
 
-    def _values(self, name: str, obj: T) -> Iterable[str]:
+    def _index(self, name: str) -> dict[str, Bucket[T]]:
+        """The index *name*; raise `KeyError` without it."""
+        if name not in self._indexes:
+            known = ", ".join(sorted(self._indexes))
+            raise KeyError(f"no index {name!r}; the store has {known}: declare it as an indexer")
+        return self._indexes[name]
+
+    def _values(self, name: str, obj: T) -> tuple[str, ...]:
         """What the index *name* gives for *obj*."""
         try:
             return tuple(self._indexers[name](obj))
