@@ -7,6 +7,7 @@ from e2e.cluster.api import Api, ApiStatusError
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.credentials import TENANTS, USERS
 from e2e.cluster.errors import ClusterError
+from e2e.cluster.faults import Fault
 from e2e.cluster.lifecycle import Fleet, down, running, up
 from e2e.cluster.programs import Programs, build
 from e2e.cluster.waiting import until
@@ -18,6 +19,7 @@ __all__ = [
     "ApiStatusError",
     "Cluster",
     "ClusterError",
+    "Fault",
     "Fleet",
     "Programs",
     "build",

@@ -3,6 +3,7 @@
 import json
 import ssl
 from collections.abc import Mapping
+from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
 from typing import Any
 
@@ -12,9 +13,10 @@ from e2e.cluster.credentials import ADMIN, read_token
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.layout import LOOPBACK, Layout
 
-_ERRORS = 400
 _TIMEOUT = 30.0
-_MERGE_PATCH = "application/merge-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+# Merges lists by their keys; not for custom resources.
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
 
 class ApiStatusError(ClusterError):
@@ -36,13 +38,22 @@ class Api:
         """Return the object or list at *path*."""
         return json.loads(self.text(path))
 
+    def find(self, path: str) -> Any:
+        """Return the object at *path*, or None if it does not exist."""
+        try:
+            return self.get(path)
+        except ApiStatusError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+            return None
+
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Create *body* in the collection at *path* and return what became of it."""
         return json.loads(self._send("POST", path, body))
 
-    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+    def patch(self, path: str, body: Mapping[str, Any], *, kind: str = MERGE_PATCH) -> Any:
         """Merge *body* into the object at *path* and return what became of it."""
-        return json.loads(self._send("PATCH", path, body, content_type=_MERGE_PATCH))
+        return json.loads(self._send("PATCH", path, body, content_type=kind))
 
     def delete(self, path: str) -> None:
         """Delete the object at *path* without waiting for its end."""
@@ -51,8 +62,7 @@ class Api:
     def text(self, path: str) -> str:
         """Return whatever is at *path*, such as the metrics.
 
-        Raises:
-            ApiStatusError: the API server refused, as for every method here.
+        Raises ApiStatusError when the API server refuses, as every method here does.
         """
         return self._send("GET", path)
 
@@ -79,7 +89,7 @@ class Api:
             raise ClusterError(f"the API server cannot be reached: {error}") from error
         finally:
             connection.close()
-        if response.status >= _ERRORS:
+        if response.status >= HTTPStatus.BAD_REQUEST:
             raise ApiStatusError(response.status, _message(content))
         return content
 

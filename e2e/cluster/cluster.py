@@ -8,14 +8,13 @@ from typing import Any
 
 import attrs
 
-from e2e.cluster import nodes
-from e2e.cluster.api import Api, ApiStatusError
+from e2e.cluster import faults, nodes
+from e2e.cluster.api import STRATEGIC_PATCH, Api
 from e2e.cluster.credentials import ADMIN, kubeconfig, read_token
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.layout import LOOPBACK, Layout
 from e2e.cluster.waiting import until
 
-_NOT_FOUND = 404
 _NODES = "/api/v1/nodes"
 
 
@@ -81,8 +80,7 @@ class Cluster:
     ) -> str:
         """Return what kubectl prints for *user*; what it complains of too, unless *check*.
 
-        Raises:
-            ClusterError: kubectl failed and *check* is set.
+        Raises ClusterError when kubectl fails and *check* is set.
         """
         done = subprocess.run(
             [self.layout.bin / "kubectl", *arguments],
@@ -96,6 +94,17 @@ class Cluster:
         if check and done.returncode != 0:
             raise ClusterError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
+
+    def add_namespace(self, name: str, *, labels: Mapping[str, str] | None = None) -> None:
+        """Add a namespace and return when Pods can be made in it."""
+        body = {"metadata": {"name": name, "labels": dict(labels or {})}}
+        self.api().post("/api/v1/namespaces", body)
+        self.wait_for_service_account(name)
+
+    def wait_for_service_account(self, namespace: str) -> None:
+        """Return when *namespace* has its default ServiceAccount, without which no Pod starts."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
+        until(lambda: self.api().find(path) is not None, f"{namespace} has no ServiceAccount")
 
     def add_node(
         self,
@@ -139,17 +148,58 @@ class Cluster:
         """Delete the node *name*; the Pod garbage collector then deletes its Pods."""
         self.api().delete(f"{_NODES}/{name}")
 
-    def set_fault(self, name: str, fault: str | None) -> None:
-        """Let Pods bound to the node *name* from now on suffer *fault*, or none."""
-        self.api().patch(f"{_NODES}/{name}", {"metadata": {"labels": {nodes.FAULT: fault}}})
+    def set_fault(self, name: str, mark: str | None) -> None:
+        """Let Pods bound to the node *name* from now on suffer a `Fault`, or none."""
+        value = mark and faults.checked(mark)
+        self.api().patch(f"{_NODES}/{name}", {"metadata": {"labels": {faults.LABEL: value}}})
+        until(lambda: value == self._fault_of_new_pod(name), f"{name} does not get its fault")
+
+    def lose_node(self, name: str) -> None:
+        """Let the kubelet of the node *name* fall silent: its Pods are stuck as they are.
+
+        Its conditions are set to what the node controller would set after its
+        period of grace; the taints that follow are that controller's own work.
+        """
+        self._simulate(name, simulated=None)
+        lost = {
+            "status": "Unknown",
+            "reason": "NodeStatusUnknown",
+            "message": "Kubelet stopped posting node status.",
+        }
+        conditions = [{"type": kind, **lost} for kind in nodes.KUBELET_CONDITIONS]
+        self._patch_status(f"{_NODES}/{name}", conditions)
+        for pod in self.api().get(f"/api/v1/pods?fieldSelector=spec.nodeName={name}")["items"]:
+            path = (
+                f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+            )
+            self._patch_status(path, [{"type": "Ready", "status": "False"}])
+
+    def recover_node(self, name: str) -> None:
+        """Undo `lose_node` and return when the node is Ready."""
+        self._simulate(name, simulated="true")
+        self.wait_for_node(name)
+
+    def _simulate(self, name: str, *, simulated: str | None) -> None:
+        labels = {nodes.SIMULATED: simulated}
+        self.api().patch(f"{_NODES}/{name}", {"metadata": {"labels": labels}})
+
+    def _patch_status(self, path: str, conditions: list[dict[str, str]]) -> None:
+        body = {"status": {"conditions": conditions}}
+        self.api().patch(f"{path}/status", body, kind=STRATEGIC_PATCH)
+
+    def _fault_of_new_pod(self, node: str) -> str | None:
+        """Return the fault that a Pod on *node* would get, by the API server's own word."""
+        container = {"name": "main", "image": "none"}
+        pod = {
+            "metadata": {"generateName": "probe-"},
+            "spec": {"nodeName": node, "containers": [container]},
+        }
+        created = self.api().post("/api/v1/namespaces/default/pods?dryRun=All", pod)
+        found: str | None = created["metadata"].get("labels", {}).get(faults.LABEL)
+        return found
 
     def _readiness(self, name: str) -> str:
-        try:
-            node = self.api().get(f"{_NODES}/{name}")
-        except ApiStatusError as error:
-            if error.status == _NOT_FOUND:
-                return "Unregistered"
-            raise
+        node = self.api().find(f"{_NODES}/{name}") or {"status": {}}
         found = [c["status"] for c in node["status"].get("conditions", ()) if c["type"] == "Ready"]
         return str(found[0]) if found else "Unreported"
 

@@ -13,7 +13,6 @@ from typing import IO
 
 import attrs
 
-from e2e.cluster.api import ApiStatusError
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.layout import Layout
@@ -23,7 +22,6 @@ from e2e.cluster.waiting import until
 
 _CHECKOUT = Path(__file__).parents[2]
 _PATIENCE = 20.0
-_DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
 
 
 @attrs.frozen(kw_only=True)
@@ -38,8 +36,7 @@ class Fleet:
 def up(directory: Path, fleet: Fleet) -> Cluster:
     """Start a cluster that lives until `down`, in *directory*, which is new or empty.
 
-    Raises:
-        ClusterError: it could not be started; nothing of it runs any more.
+    Raises ClusterError when it cannot be started; then nothing of it runs any more.
     """
     with _started(directory, fleet) as (cluster, process):
         if process.stdin is not None:
@@ -67,8 +64,7 @@ def running(fleet: Fleet, *, directory: Path | None = None) -> Iterator[Cluster]
 def down(directory: Path) -> None:
     """End the cluster of *directory* and remove what it made there.
 
-    Raises:
-        ClusterError: there is none.
+    Raises ClusterError when there is none.
     """
     layout = Layout(directory=directory.resolve())
     if not layout.lock.exists():
@@ -83,9 +79,7 @@ def down(directory: Path) -> None:
 
 
 @contextmanager
-def _started(
-    directory: Path, fleet: Fleet
-) -> Iterator[tuple[Cluster, subprocess.Popen[bytes]]]:
+def _started(directory: Path, fleet: Fleet) -> Iterator[tuple[Cluster, subprocess.Popen[bytes]]]:
     """Have a cluster that is complete, and its supervisor, which is told to end on an error."""
     capacity = accelerators(fleet.gpus, fleet.manufacturer)
     build()
@@ -146,15 +140,7 @@ def _complete(cluster: Cluster, names: list[str], capacity: Mapping[str, str]) -
         cluster.register_node(name, capacity=capacity)
     for name in names:
         cluster.wait_for_node(name)
-    until(lambda: _exists(cluster, _DEFAULT_ACCOUNT), "there is no default ServiceAccount")
-
-
-def _exists(cluster: Cluster, path: str) -> bool:
-    try:
-        cluster.api().get(path)
-    except ApiStatusError:
-        return False
-    return True
+    cluster.wait_for_service_account("default")
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

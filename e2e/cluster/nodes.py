@@ -8,8 +8,6 @@ from e2e.cluster.errors import ClusterError
 
 # kwok plays the kubelet of a node with this label; without it, the node has none.
 SIMULATED = "gpustack-ctrl.test/simulated"
-# The API server copies this label of a node to each Pod bound there, where stages see it.
-FAULT = "topology.kubernetes.io/region"
 BASES: Mapping[str, str] = {
     "amd": "amd.com/gpu",
     "ascend": "huawei.com/npu",
@@ -27,6 +25,8 @@ MACHINE: Mapping[str, str] = {
     "pods": "110",
     "ephemeral-storage": "2Ti",
 }
+# What a kubelet reports, and what is unknown when it does not.
+KUBELET_CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 _VERSION = "v1.37.2"
 # Ranges for documentation and for benchmarks: nobody answers there.
 _ADDRESSES = (ipaddress.ip_network("192.0.2.0/24"), ipaddress.ip_network("198.18.0.0/15"))

@@ -10,6 +10,7 @@ from e2e.cluster.nodes import SIMULATED
 
 KUBE_PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 STAGES = tuple(sorted((Path(__file__).parent / "stages").glob("*.yaml")))
+ADMISSION = ("NodeRestriction", "PodSecurity", "OwnerReferencesPermissionEnforcement")
 # From the range for documentation: an address the API server may announce but nobody reaches.
 _ANNOUNCED = "192.0.2.254"
 
@@ -58,8 +59,7 @@ def api_server(layout: Layout, ports: Ports) -> Part:
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-cluster-ip-range=10.96.0.0/16",
             "--authorization-mode=Node,RBAC",
-            "--enable-admission-plugins="
-            "NodeRestriction,PodSecurity,OwnerReferencesPermissionEnforcement",
+            f"--enable-admission-plugins={','.join(ADMISSION)}",
             "--allow-privileged=true",
             "--profiling=false",
         ),

