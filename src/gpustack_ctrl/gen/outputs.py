@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gpustack_ctrl.gen import chart, rbac
-from gpustack_ctrl.gen.crd import crds
+from gpustack_ctrl.gen import chart, rbac, reference
+from gpustack_ctrl.gen.crd import KINDS, crds
 from gpustack_ctrl.gen.text import manifest
 
 NAMESPACE = "gpustack-system"
@@ -14,13 +14,14 @@ RELEASE_NAMESPACE = "{{ .Release.Namespace }}"
 
 _DEPLOY = PurePosixPath("deploy")
 _CHART = PurePosixPath("helm/gpustack-ctrl/templates")
+_REFERENCE = PurePosixPath("docs/reference")
 
 Output = tuple[PurePosixPath, str]
 
 
 def outputs() -> Mapping[PurePosixPath, str]:
     """The text of each generated file, by its path from the root of the repository."""
-    return dict((*_crds(), *_rbac()))
+    return dict((*_crds(), *_rbac(), *_reference()))
 
 
 def _crds() -> Iterator[Output]:
@@ -40,3 +41,9 @@ def _rbac() -> Iterator[Output]:
     yield _DEPLOY / "rbac" / "crd-installer.yaml", manifest(rbac.crd_installer(NAMESPACE))
     yield _CHART / "rbac.yaml", chart.rbac_template(rbac.operator(RELEASE_NAMESPACE))
     yield _CHART / "rbac-tenants.yaml", chart.rbac_template(rbac.tenants())
+
+
+def _reference() -> Iterator[Output]:
+    for kind in KINDS:
+        yield _REFERENCE / f"{kind.resource.plural}.md", reference.kind_page(kind)
+    yield _REFERENCE / "permissions.md", reference.permissions_page()

@@ -24,7 +24,7 @@ def object_schema(kind: type) -> Schema:
     required = [field.name for field in fields if field.required and not _is_metadata(field)]
     rules: tuple[Rule, ...] = getattr(kind, "rules", ())
     schema: Schema = {
-        "description": " ".join(cleandoc(kind.__doc__ or "").split()),
+        "description": "\n\n".join(_paragraphs(kind)),
         "type": "object",
         "required": required,
         "properties": {field.name: _property(field) for field in fields},
@@ -44,6 +44,17 @@ def without_defaults(schema: Schema) -> Schema:
     return kept
 
 
+def _paragraphs(kind: type) -> tuple[str, ...]:
+    """The docstring of *kind*, each paragraph on one line and without emphasis."""
+    paragraphs = cleandoc(kind.__doc__ or "").split("\n\n")
+    return tuple(" ".join(text.replace("*", "").split()) for text in paragraphs)
+
+
+def _detail(kind: Any) -> tuple[str, ...]:
+    """What the docstring of *kind* adds to its first line, which the field's own replaces."""
+    return _paragraphs(kind)[1:] if attrs.has(kind) else ()
+
+
 def _is_metadata(field: Field) -> bool:
     return field.hint.kind is ObjectMeta
 
@@ -53,7 +64,8 @@ def _property(field: Field) -> Schema:
         return {"type": "object"}
     schema = _of_hint(field.hint)
     if field.doc:
-        schema = {"description": field.doc} | schema | {"description": field.doc}
+        said = "\n\n".join((field.doc, *_detail(field.hint.kind)))
+        schema = {"description": said} | schema | {"description": said}
     if field.default is not None:
         schema["default"] = field.default
     return schema

@@ -19,6 +19,14 @@ class _Plain(yaml.SafeDumper):
         super().increase_indent(flow, indentless=False)
 
 
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Plain.add_representer(str, _text)
+
+
 def to_yaml(document: Mapping[str, Any]) -> str:
     """*document* in block style, keys in the order in which they were given."""
     return yaml.dump(document, Dumper=_Plain, sort_keys=False, width=WIDTH, allow_unicode=True)
