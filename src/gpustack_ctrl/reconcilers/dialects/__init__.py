@@ -1,0 +1,42 @@
+"""How device plugins call accelerators: one module for each naming dialect."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
+from gpustack_ctrl.api.manufacturers import Manufacturer
+from gpustack_ctrl.reconcilers.asking import Asking
+from gpustack_ctrl.reconcilers.dialects import gpustack, hami, nvidia
+from gpustack_ctrl.reconcilers.refusal import Refusal
+
+Limits = Mapping[str, str]
+
+_DIALECTS: Mapping[
+    Dialect, Callable[[InstanceTypeSpec, Asking, Manufacturer], Limits | Refusal]
+] = {
+    Dialect.GPUSTACK: gpustack.limits,
+    Dialect.NVIDIA: nvidia.limits,
+    Dialect.HAMI: hami.limits,
+}
+_RESOURCE_NAME = re.compile(
+    r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+    r"/[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?"
+)
+
+
+def limits(offered: InstanceTypeSpec, asking: Asking, maker: Manufacturer) -> Limits | Refusal:
+    """The extended resources that the type's dialect has for *asking*, all of one family."""
+    named = _DIALECTS[offered.dialect](offered, asking, maker)
+    if isinstance(named, Refusal):
+        return named
+    bad = next((name for name in named if not _RESOURCE_NAME.fullmatch(name)), None)
+    return named if bad is None else _misnamed(bad)
+
+
+def _misnamed(name: str) -> Refusal:
+    return Refusal(
+        reason="InvalidResourceName",
+        message=f"{name!r} cannot be the name of a resource: an administrator must write "
+        "spec.resourceName of the InstanceType as vendor.example/name, the name being at most "
+        "63 characters with all that the dialect appends",
+    )
