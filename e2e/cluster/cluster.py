@@ -113,12 +113,20 @@ class Cluster:
         capacity: Mapping[str, str] | None = None,
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
+        schedulable: bool = True,
     ) -> None:
         """Add a simulated node and return when it is Ready.
 
         *capacity* adds to that of `nodes.MACHINE`: see also `nodes.accelerators`.
+        One that is not *schedulable* runs only Pods that name it.
         """
-        self.register_node(name, capacity=capacity, labels=labels, annotations=annotations)
+        self.register_node(
+            name,
+            capacity=capacity,
+            labels=labels,
+            annotations=annotations,
+            schedulable=schedulable,
+        )
         self.wait_for_node(name)
 
     def register_node(
@@ -128,6 +136,7 @@ class Cluster:
         capacity: Mapping[str, str] | None = None,
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
+        schedulable: bool = True,
     ) -> None:
         """Add a simulated node as `add_node` does, without waiting."""
         used = {address["address"] for node in self._nodes() for address in _addresses(node)}
@@ -137,6 +146,7 @@ class Cluster:
             address=next(free for free in nodes.all_addresses() if free not in used),
             labels=labels,
             annotations=annotations,
+            schedulable=schedulable,
         )
         self.api().post(_NODES, node)
 

@@ -69,6 +69,7 @@ def node(
     address: str,
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
+    schedulable: bool = True,
 ) -> Mapping[str, Any]:
     """Return the Node *name* with *capacity*, all of it allocatable."""
     well_known = {
@@ -85,6 +86,7 @@ def node(
             "labels": {**well_known, **(labels or {})},
             "annotations": dict(annotations or {}),
         },
+        "spec": {"unschedulable": not schedulable},
         "status": {
             "capacity": dict(capacity),
             "allocatable": dict(capacity),

