@@ -86,9 +86,21 @@ class InstanceSpec:
         Rule(
             "!has(self.additionalVolumes)",
             "additionalVolumes is not supported yet: mount the workspace volume instead",
+            field=".additionalVolumes",
+            forbidden=True,
         ),
-        Rule("!has(self.sshPublicKey)", "sshPublicKey is not supported yet: leave it out"),
-        Rule("!has(self.privileged) || !self.privileged", "privileged is not supported yet"),
+        Rule(
+            "!has(self.sshPublicKey)",
+            "sshPublicKey is not supported yet: leave it out",
+            field=".sshPublicKey",
+            forbidden=True,
+        ),
+        Rule(
+            "!has(self.privileged) || !self.privileged",
+            "privileged is not supported yet: leave it out",
+            field=".privileged",
+            forbidden=True,
+        ),
     )
 
     type: Annotated[

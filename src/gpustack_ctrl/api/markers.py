@@ -34,7 +34,7 @@ class ListMap:
 
 @attrs.frozen
 class QuantityOf:
-    """The string or number is a Kubernetes quantity, such as `1`, `500m` or `16Gi`."""
+    """The string or number is a quantity of 0 or more, such as `1`, `500m` or `16Gi`."""
 
 
 @attrs.frozen

@@ -3,10 +3,8 @@
 import re
 from fractions import Fraction
 
-PATTERN = (
-    r"[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)"
-    r"([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?"
-)
+UNSIGNED_PATTERN = r"([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?"
+PATTERN = rf"[+-]?{UNSIGNED_PATTERN}"
 _PARTS = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(.*)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

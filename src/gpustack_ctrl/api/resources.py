@@ -22,6 +22,7 @@ _SLICED = "(has(self.acceleratorSlicedMemoryPercentage) || has(self.acceleratorS
 _SHARED = "(has(self.acceleratorShared) && self.acceleratorShared)"
 _PARTITIONED = "has(self.acceleratorPartitionedProfile)"
 _COUNT = "quantity(string(self.accelerator))"
+_FLOAT = f"{_COUNT}.asApproximateFloat()"  # `isInteger()` denies that 1000m is one.
 
 
 @attrs.frozen(kw_only=True)
@@ -46,20 +47,23 @@ class InstanceResources:
             f"!has(self.acceleratorSlicedCoresPercentage) || {_SLICED}",
             "acceleratorSlicedCoresPercentage needs acceleratorSlicedMemoryPercentage or "
             "acceleratorSlicedMemoryMiB beside it",
+            field=".acceleratorSlicedCoresPercentage",
         ),
         Rule(
             f"!has(self.accelerator) || !({_SLICED} || {_PARTITIONED})"
             f" || {_COUNT}.compareTo(quantity('1')) == 0",
             "a slice or partition is of one card: leave accelerator out or set it to 1",
+            field=".accelerator",
         ),
         Rule(
             f"!has(self.accelerator) || !{_SHARED} || {_COUNT}.compareTo(quantity('1')) >= 0",
             "a shared accelerator needs at least one card: leave accelerator out or raise it",
+            field=".accelerator",
         ),
         Rule(
-            f"!has(self.accelerator) || ({_COUNT}.isInteger()"
-            f" && {_COUNT}.compareTo(quantity('0')) >= 0)",
-            "accelerator must be a whole number of cards, 0 or more",
+            f"!has(self.accelerator) || double(int({_FLOAT})) == {_FLOAT}",
+            "accelerator must be a whole number of cards",
+            field=".accelerator",
         ),
     )
 

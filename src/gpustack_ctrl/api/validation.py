@@ -87,10 +87,10 @@ def _duplicates(entries: tuple[object, ...], keys: tuple[str, ...]) -> str:
 
 def _quantity_problem(held: int | str) -> str:
     try:
-        quantity.parse(held)
+        value = quantity.parse(held)
     except ValueError as error:
         return str(error)
-    return ""
+    return "must not be negative" if value < 0 else ""
 
 
 _CHECKS: Mapping[type, Callable[[Any, Any], str]] = {
