@@ -12,6 +12,7 @@ from gpustack_ctrl.gen.schema import Schema
 from gpustack_ctrl.gen.text import BANNER
 
 _HEAD = f"<!-- {BANNER} -->\n\n"
+_SCOPES = {"Namespaced": "namespaced", "Cluster": "cluster-scoped"}
 _FIELDS = ("Field", "Type", "Default", "Bounds", "Meaning")
 _GRANTS = ("Resource", "Verbs", "For")
 
@@ -47,7 +48,7 @@ def _opening(definition: dict[str, Any], schema: Schema) -> str:
     served = (
         f"API version `{spec['group']}/{spec['versions'][0]['name']}`, "
         f"resource `{names['plural']}`, short name `{names['shortNames'][0]}`, "
-        f"category `{names['categories'][0]}`, {spec['scope'].lower()}."
+        f"category `{names['categories'][0]}`, {_SCOPES[spec['scope']]}."
     )
     return _join(f"# {names['kind']}", schema["description"], served, _rules(schema))
 

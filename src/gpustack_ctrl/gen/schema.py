@@ -10,7 +10,7 @@ import attrs
 
 from gpustack_ctrl.api.markers import DateTime, ListMap, Pattern, QuantityOf, Rule
 from gpustack_ctrl.api.meta import ObjectMeta
-from gpustack_ctrl.api.quantity import PATTERN as QUANTITY_PATTERN
+from gpustack_ctrl.api.quantity import UNSIGNED_PATTERN
 from gpustack_ctrl.gen.fields import Field, Hint, fields_of, hint_of
 
 Schema = dict[str, Any]
@@ -111,8 +111,9 @@ def _quantity() -> Schema:
     return {
         "anyOf": [{"type": "integer"}, {"type": "string"}],
         "x-kubernetes-int-or-string": True,
+        "minimum": 0,
         "maxLength": LONGEST_QUANTITY,
-        "pattern": _anchored(QUANTITY_PATTERN),
+        "pattern": _anchored(UNSIGNED_PATTERN),
     }
 
 
