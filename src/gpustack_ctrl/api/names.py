@@ -12,12 +12,13 @@ QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 HOSTNAME = "kubernetes.io/hostname"
 
 # Marks of the isolation policy.
-MANAGED_BY = "app.kubernetes.io/managed-by"
+MANAGED_BY = "resource.gpustack.ai/managed-by"
 ISOLATION_POLICY = "gpustack-instance-isolation"
 REPLACED_SPEC = "worker.gpustack.ai/replaced-spec"
 
-# Annotations of the Pod.
+# Annotations of the Pod and the Service.
 INTENT = "worker.gpustack.ai/intent"
+PORTS = "worker.gpustack.ai/ports"
 RESTARTED_AT = "worker.gpustack.ai/restarted-at"
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"

@@ -1,0 +1,96 @@
+"""What must be true before a Pod may be made: the first gate that is shut is told."""
+
+from collections.abc import Callable
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.instance_status import Blocker
+from gpustack_ctrl.api.meta import Object
+from gpustack_ctrl.api.validation import violations
+from gpustack_ctrl.reconcilers.claims import Claim, claim, described
+from gpustack_ctrl.reconcilers.isolation import in_place
+from gpustack_ctrl.reconcilers.pod_template import resources
+from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+
+ADMIN = "admin"
+USER = "user"
+CLUSTER = "cluster"
+
+
+def shut_gate(seen: InstanceSnapshot) -> Blocker | None:
+    """The first gate that keeps the Pod of *seen* from being made, or None."""
+    return next((shut for gate in _GATES if (shut := gate(seen)) is not None), None)
+
+
+def conflict_message(kind: str, have: Object) -> str:
+    """Whose object stands in the way, and the command that solves it."""
+    meta = have.metadata
+    return (
+        f"{kind} {meta.key} is {described(meta)} and not ours, so it is left alone: rename the "
+        f"Instance, or remove it with `kubectl delete {kind.lower()} {meta.name} "
+        f"-n {meta.namespace}`"
+    )
+
+
+def _pod_name(seen: InstanceSnapshot) -> Blocker | None:
+    if seen.pod is None or claim(seen.instance, seen.pod) is not Claim.FOREIGN:
+        return None
+    message = conflict_message(names.POD.kind, seen.pod)
+    return Blocker(gate="name", reason="NameConflict", message=message, owner=USER)
+
+
+def _one_pod(seen: InstanceSnapshot) -> Blocker | None:
+    others = [pod.metadata.name for pod in seen.pods if pod.metadata.key != seen.instance.key]
+    if not others:
+        return None
+    message = f"Pods {', '.join(others)} belong to this Instance too: delete them"
+    return Blocker(gate="name", reason="MultiplePods", message=message, owner=USER)
+
+
+def _valid_spec(seen: InstanceSnapshot) -> Blocker | None:
+    broken = violations(seen.instance.spec, "spec")
+    if not broken:
+        return None
+    message = "; ".join(map(str, broken))
+    return Blocker(gate="admission", reason="InvalidSpec", message=message, owner=USER)
+
+
+def _type(seen: InstanceSnapshot) -> Blocker | None:
+    wanted = seen.instance.spec.type
+    if seen.type is None:
+        message = f"InstanceType {wanted} does not exist: see `kubectl get instancetypes`"
+        return Blocker(gate="type", reason="TypeNotFound", message=message, owner=USER)
+    if seen.type.spec.inactive or seen.type.metadata.deleting:
+        message = f"InstanceType {wanted} is inactive: it takes no new Instances"
+        return Blocker(gate="type", reason="TypeInactive", message=message, owner=ADMIN)
+    return None
+
+
+def _resources(seen: InstanceSnapshot) -> Blocker | None:
+    if seen.type is None:
+        return None
+    asked = resources(seen.type.spec, seen)
+    if not isinstance(asked, Refusal):
+        return None
+    return Blocker(gate="type", reason=asked.reason, message=asked.message, owner=USER)
+
+
+def _isolation(seen: InstanceSnapshot) -> Blocker | None:
+    cidrs = seen.settings.isolation
+    if cidrs is None:
+        message = "no good value of Setting instance-isolation-pod-cidrs is in force: correct it"
+        return Blocker(gate="isolation", reason="SettingInvalid", message=message, owner=ADMIN)
+    if not cidrs or in_place(seen.policy, cidrs):
+        return None
+    message = f"NetworkPolicy {names.ISOLATION_POLICY} is not in place yet"
+    return Blocker(gate="isolation", reason="PolicyPending", message=message, owner=CLUSTER)
+
+
+_GATES: tuple[Callable[[InstanceSnapshot], Blocker | None], ...] = (
+    _pod_name,
+    _one_pod,
+    _valid_spec,
+    _type,
+    _resources,
+    _isolation,
+)

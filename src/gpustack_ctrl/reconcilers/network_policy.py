@@ -1,0 +1,88 @@
+"""The isolation policy of a namespace, which belongs to no single Instance.
+
+A hand-written policy of the same name is taken over while isolation is on, since
+leaving it would let a tenant switch isolation off. Its spec is kept in an annotation
+and given back exactly when isolation is switched off.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.core import NetworkPolicy
+from gpustack_ctrl.api.meta import ObjectMeta
+from gpustack_ctrl.plan.actions import Create, Plan, create, delete
+from gpustack_ctrl.plan.diff import EVERYTHING, diff, merge_patch, patched
+from gpustack_ctrl.reconcilers.isolation import normal, render
+from gpustack_ctrl.reconcilers.kind import ChildKind
+from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
+
+_WHOLE = frozenset({"spec"})
+_MARK = {names.MANAGED_BY: names.PRODUCT}
+
+
+def plan(seen: NamespaceSnapshot) -> Plan:
+    """What to do about the policy of one namespace."""
+    if seen.cidrs is None or (seen.policy is not None and seen.policy.metadata.deleting):
+        return ()
+    if not seen.cidrs:
+        return _without(seen.policy)
+    return _with(seen, render(seen.cidrs))
+
+
+def _with(seen: NamespaceSnapshot, spec: Mapping[str, Any]) -> Plan:
+    have = seen.policy
+    if have is None:
+        return (_made(seen.namespace, spec),) if seen.occupied else ()
+    if not seen.occupied and not _marked(have):
+        return ()
+    want = {"metadata": {"labels": _MARK, "annotations": _kept(have, spec)}, "spec": spec}
+    held = {"metadata": _labelled(have.metadata), "spec": normal(have.spec)}
+    return diff(names.NETWORK_POLICY, want, held, seen=have.metadata, whole=_WHOLE)
+
+
+def _without(have: NetworkPolicy | None) -> Plan:
+    if have is None or not _marked(have):
+        return ()
+    kept = have.metadata.annotations.get(names.REPLACED_SPEC)
+    if kept is None:
+        return (delete(names.NETWORK_POLICY, have.metadata, because="isolation is off"),)
+    patch: dict[str, Any] = {
+        "metadata": {
+            "labels": {names.MANAGED_BY: None},
+            "annotations": {names.REPLACED_SPEC: None},
+        }
+    }
+    spec = merge_patch(codec.decode(kept), have.spec, whole=EVERYTHING)
+    return patched(
+        names.NETWORK_POLICY, patch | ({"spec": spec} if spec else {}), seen=have.metadata
+    )
+
+
+def _made(namespace: str, spec: Mapping[str, Any]) -> Create:
+    metadata = ObjectMeta(name=names.ISOLATION_POLICY, namespace=namespace, labels=_MARK)
+    made = NetworkPolicy(metadata=metadata, spec=spec)
+    return create(names.NETWORK_POLICY, metadata, codec.to_wire(made))
+
+
+def _kept(have: NetworkPolicy, spec: Mapping[str, Any]) -> dict[str, str]:
+    """The annotation that remembers what a hand-written policy said, once it is replaced."""
+    foreign = not _marked(have) and names.REPLACED_SPEC not in have.metadata.annotations
+    if not foreign or normal(have.spec) == spec:
+        return {}
+    return {names.REPLACED_SPEC: codec.encode(have.spec).decode()}
+
+
+def _marked(policy: NetworkPolicy) -> bool:
+    return policy.metadata.labels.get(names.MANAGED_BY) == names.PRODUCT
+
+
+def _labelled(metadata: ObjectMeta) -> dict[str, Any]:
+    return {"labels": metadata.labels, "annotations": metadata.annotations}
+
+
+KIND = ChildKind(
+    resource=names.NETWORK_POLICY,
+    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    plan=plan,
+)

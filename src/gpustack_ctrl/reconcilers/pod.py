@@ -1,0 +1,84 @@
+"""The Pod of an Instance: one, of the same name, made once and never edited in place.
+
+What a running Pod is meant to be is compared by intent, never with the live object:
+webhooks and the kubelet change that one, and must not restart a workspace by it.
+"""
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.core import Pod
+from gpustack_ctrl.api.meta import ObjectMeta
+from gpustack_ctrl.plan.actions import PatchType, Plan, create, delete
+from gpustack_ctrl.plan.diff import diff, patched
+from gpustack_ctrl.reconcilers.adoption import awaits_adoption
+from gpustack_ctrl.reconcilers.claims import Claim, claim, owner_of
+from gpustack_ctrl.reconcilers.gates import shut_gate
+from gpustack_ctrl.reconcilers.kind import ChildKind
+from gpustack_ctrl.reconcilers.pod_template import rendered
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+
+
+def plan(seen: InstanceSnapshot) -> Plan:
+    """What to do about the Pod; a foreign one is never touched."""
+    if seen.instance.metadata.deleting:
+        return ()
+    match claim(seen.instance, seen.pod):
+        case Claim.ABSENT:
+            return _made(seen)
+        case Claim.OURS if seen.pod is not None and not seen.pod.metadata.deleting:
+            return _kept(seen, seen.pod)
+    return ()
+
+
+def must_go(seen: InstanceSnapshot, pod: Pod) -> str:
+    """Why the running *pod* has to end, or "" if it may stay."""
+    if seen.instance.spec.stop:
+        return "stopped"
+    if pod.metadata.annotations.get(names.RESTARTED_AT, "") != seen.instance.spec.restartedAt:
+        return "restarted"
+    return ""
+
+
+def _made(seen: InstanceSnapshot) -> Plan:
+    if seen.instance.spec.stop or shut_gate(seen):
+        return ()
+    template = rendered(seen)
+    if template is None:
+        return ()
+    return (create(names.POD, template.metadata, codec.to_wire(template)),)
+
+
+def _kept(seen: InstanceSnapshot, pod: Pod) -> Plan:
+    reason = must_go(seen, pod)
+    if reason and awaits_adoption(seen):
+        return ()
+    if reason:
+        return (delete(names.POD, pod.metadata, because=reason),)
+    return _marked(seen, pod) or _image_put_back(seen, pod)
+
+
+def _marked(seen: InstanceSnapshot, pod: Pod) -> Plan:
+    """Put back the labels and the owner that make the Pod ours, should somebody edit them."""
+    marks = {names.PART_OF: seen.instance.uid, names.TYPE: names.INSTANCES}
+    want = ObjectMeta(labels=marks, ownerReferences=(owner_of(seen.instance),))
+    have = codec.to_wire(pod.metadata)
+    return diff(names.POD, {"metadata": codec.to_wire(want)}, {"metadata": have}, seen=pod.metadata)
+
+
+def _image_put_back(seen: InstanceSnapshot, pod: Pod) -> Plan:
+    """Put back the image that the Pod was made with, where somebody set another.
+
+    It is the image that the API server answered with, so a webhook that rewrites images
+    is not fought.
+    """
+    status, main = seen.instance.status, pod.container(names.MAIN)
+    if main is None or status.podUID != pod.metadata.uid or status.image in ("", main.image):
+        return ()
+    patch = {"spec": {"containers": [{"name": names.MAIN, "image": status.image}]}}
+    return patched(names.POD, patch, seen=pod.metadata, how=PatchType.STRATEGIC)
+
+
+KIND = ChildKind(
+    resource=names.POD,
+    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    plan=plan,
+)

@@ -1,0 +1,152 @@
+"""The catalogue of Settings, and what of each is in force.
+
+A value that cannot be read is refused as a whole: the last good one stays in force, and
+the status of the Setting says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
+from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
+from gpustack_ctrl.plan.actions import Plan, create
+from gpustack_ctrl.reconcilers.conditions import Statement, stated
+from gpustack_ctrl.reconcilers.isolation import PodCIDRs, parse_cidrs
+
+T = TypeVar("T")
+
+ACCEPTED = "Accepted"
+IN_FORCE = "InForce"
+WARNING = "Warning"
+
+
+@attrs.frozen(kw_only=True)
+class Definition(Generic[T]):
+    """One entry of the catalogue. *parse* raises ValueError with the remedy."""
+
+    name: str
+    default: str
+    meaning: str
+    parse: Callable[[str], T]
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that seeds the Setting."""
+        return f"GPUSTACK_{self.name.upper().replace('-', '_')}"
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text == "true"
+
+
+ISOLATION = Definition(
+    name="instance-isolation-pod-cidrs",
+    default="",
+    meaning="CIDRs of the cluster's Pods, comma-separated; blank switches isolation off",
+    parse=parse_cidrs,
+)
+OVERCOMMIT = Definition(
+    name="instance-general-resources-overcommit",
+    default="true",
+    meaning="request less CPU, memory and storage of the nodes than the limits allow",
+    parse=_boolean,
+)
+
+CATALOGUE: Mapping[str, Definition[Any]] = {entry.name: entry for entry in (ISOLATION, OVERCOMMIT)}
+
+
+@attrs.frozen(kw_only=True)
+class SettingsInForce:
+    """The values that a pass acts by; *isolation* is None while none is known."""
+
+    isolation: PodCIDRs | None
+    overcommit: bool = True
+
+
+def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
+    """What is in force, from the Settings in the cache."""
+    held = {setting.metadata.name: setting for setting in settings}
+    overcommit = in_force(OVERCOMMIT, held.get(OVERCOMMIT.name))
+    return SettingsInForce(
+        isolation=in_force(ISOLATION, held.get(ISOLATION.name)),
+        overcommit=OVERCOMMIT.parse(OVERCOMMIT.default) if overcommit is None else overcommit,
+    )
+
+
+def in_force(definition: Definition[T], setting: Setting | None) -> T | None:
+    """The value that counts: the wished one if good, else the last good one, else None."""
+    if setting is None:
+        return None
+    last = (setting.status.value,) if _has_last_good(setting) else ()
+    for text in (setting.spec.value, *last):
+        if not _fault(definition, text):
+            return definition.parse(text)
+    return None
+
+
+def plan(key: ObjectKey, setting: Setting | None, *, seed: str | None) -> Plan:
+    """Make a missing Setting of the catalogue; never overwrite one that is there."""
+    definition = CATALOGUE.get(key.name)
+    if setting is not None or definition is None:
+        return ()
+    value = definition.default if seed is None else seed
+    made = Setting(
+        metadata=ObjectMeta(name=key.name, namespace=key.namespace), spec=SettingSpec(value=value)
+    )
+    return (create(names.SETTING, made.metadata, codec.to_wire(made)),)
+
+
+def status(setting: Setting, *, warning: str = "", now: datetime) -> SettingStatus:
+    """What a Setting should tell: the value in force, and whether the wish was accepted."""
+    refusal = _refusal(setting)
+    kept = _has_last_good(setting) if refusal else True
+    statements = [refusal or Statement(ACCEPTED, "True", "Accepted"), _in_force_statement(kept)]
+    if warning:
+        statements.append(Statement(WARNING, "True", "CoversMore", warning))
+    return SettingStatus(
+        observedGeneration=setting.metadata.generation,
+        value=setting.status.value if refusal else setting.spec.value,
+        conditions=stated(
+            statements, setting.status.conditions, generation=setting.metadata.generation, now=now
+        ),
+    )
+
+
+def _refusal(setting: Setting) -> Statement | None:
+    definition = CATALOGUE.get(setting.metadata.name)
+    if definition is None:
+        message = f"delete it: the Settings are {', '.join(CATALOGUE)}"
+        return Statement(ACCEPTED, "False", "UnknownSetting", message)
+    fault = _fault(definition, setting.spec.value)
+    if not fault:
+        return None
+    last = _has_last_good(setting)
+    kept = f"still in force: {setting.status.value!r}" if last else "nothing is in force yet"
+    message = f"the value is refused as a whole, {kept}: {fault}"
+    return Statement(ACCEPTED, "False", "InvalidValue", message)
+
+
+def _in_force_statement(holds: bool) -> Statement:  # noqa: FBT001 - it is the statement.
+    if holds:
+        return Statement(IN_FORCE, "True", "GoodValue")
+    return Statement(IN_FORCE, "False", "NoGoodValue", "no good value was ever given")
+
+
+def _has_last_good(setting: Setting) -> bool:
+    told = condition_of(setting.status.conditions, IN_FORCE)
+    return told is not None and told.status == "True"
+
+
+def _fault(definition: Definition[Any], text: str) -> str:
+    """What is wrong with *text*, or ""."""
+    try:
+        definition.parse(text)
+    except ValueError as error:
+        return str(error)
+    return ""
