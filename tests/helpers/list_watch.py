@@ -95,7 +95,8 @@ class FakeListWatch:
 
     *cut* decides in which chunks a line arrives. *refuse* and *obstruct* hold what the
     next lists and watches meet, in that order: an error, or None for no fault. Pages are
-    never longer than *page_size*. *before* is called with each request.
+    never longer than *page_size*. *before* is called with each request. The bodies in
+    *canned* are what the next lists get instead of an honest answer.
     """
 
     clock: Clock
@@ -103,6 +104,7 @@ class FakeListWatch:
     revision: int = 10
     compacted: int = 0
     page_size: int | None = None
+    canned: list[bytes] = attrs.field(factory=list)
     before: Callable[[ListOrWatch], None] = lambda _: None
     objects: dict[ObjectKey, Thing] = attrs.field(factory=dict)
     history: list[tuple[int, str, Thing]] = attrs.field(factory=list)
@@ -175,6 +177,8 @@ class FakeListWatch:
 
     async def list(self, request: ListRequest) -> bytes:
         self._receive(request, self.refuse)
+        if self.canned:
+            return self.canned.pop(0)
         if request.continue_:
             return self._page(request.continue_)
         objects = tuple(self.objects.values())

@@ -80,10 +80,14 @@ class Unlisted:
 
 @attrs.frozen(kw_only=True)
 class Paging(Generic[T]):
-    """A list that *request* will continue has given *pages* so far."""
+    """A list that *request* will continue has given *pages* so far.
+
+    *refused* is as in `Unlisted`.
+    """
 
     request: ListRequest
     pages: tuple[Page[T], ...]
+    refused: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -152,11 +156,11 @@ class Watcher(Generic[T]):
     def listed(self, page: Page[T]) -> Replace[T] | None:
         """A page came; return what the store holds once it was the last."""
         before = self.state.pages if isinstance(self.state, Paging) else ()
-        refused = self.state.refused if isinstance(self.state, Unlisted) else None
+        refused = self.state.refused if isinstance(self.state, Unlisted | Paging) else None
         pages, self.wait = (*before, page), 0.0
         if page.continue_:
-            follow = ListRequest(resource_version="", limit=PAGE_SIZE, continue_=page.continue_)
-            self.state = Paging(request=follow, pages=pages)
+            following = ListRequest(resource_version="", limit=PAGE_SIZE, continue_=page.continue_)
+            self.state = Paging(request=following, pages=pages, refused=refused)
             return None
         again = refused is not None and refused == page.resource_version
         self.state = ANEW if again else Listed(resource_version=page.resource_version)
