@@ -102,7 +102,7 @@ def _not_offered(offered: InstanceTypeSpec, asking: Asking) -> Refusal | None:
             message=f"{asking.field} asks for family {asking.family}, which the InstanceType "
             f"does not offer: {ways}; or choose another type",
         )
-    return _profile_not_offered(offered, asking)
+    return _profile_not_offered(offered, asking) or _too_large(offered, asking)
 
 
 def _profile_not_offered(offered: InstanceTypeSpec, asking: Asking) -> Refusal | None:
@@ -113,6 +113,17 @@ def _profile_not_offered(offered: InstanceTypeSpec, asking: Asking) -> Refusal |
         reason="ProfileNotOffered",
         message=f"{asking.field} {asking.profile!r} is not offered by the InstanceType: "
         f"set it to one of {', '.join(names)}",
+    )
+
+
+def _too_large(offered: InstanceTypeSpec, asking: Asking) -> Refusal | None:
+    card, part = offered.acceleratorMemoryMiB, asking.memory_mib
+    if card is None or part is None or part <= card:
+        return None
+    return Refusal(
+        reason="SliceTooLarge",
+        message=f"{asking.field} is {part} but a card of the InstanceType has {card} MiB: "
+        "lower it, or set accelerator to ask for whole cards",
     )
 
 

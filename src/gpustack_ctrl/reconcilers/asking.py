@@ -10,6 +10,8 @@ from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.resources import Family, InstanceResources
 from gpustack_ctrl.reconcilers.refusal import Refusal
 
+_LARGEST_MIB = 16777216
+
 
 @attrs.frozen(kw_only=True)
 class Asking:
@@ -30,7 +32,7 @@ class Asking:
 
 def asking_of(asked: InstanceResources, *, default: int) -> Asking | Refusal:
     """The one way in which *asked* wants cards; *default* whole ones where it says nothing."""
-    conflict = _conflict(asked)
+    conflict = _conflict(asked) or _out_of_range(asked)
     if conflict:
         return _refuse(conflict)
     count = _count(asked, default)
@@ -67,7 +69,10 @@ def _count(asked: InstanceResources, default: int) -> int | Refusal:
 
 
 def _conflict(asked: InstanceResources) -> str:
-    sliced_by = (asked.acceleratorSlicedMemoryPercentage, asked.acceleratorSlicedMemoryMiB)
+    sliced_by = [
+        held is not None
+        for held in (asked.acceleratorSlicedMemoryPercentage, asked.acceleratorSlicedMemoryMiB)
+    ]
     sliced = any(sliced_by)
     if sum((asked.acceleratorShared, sliced, bool(asked.acceleratorPartitionedProfile))) > 1:
         return (
@@ -79,11 +84,23 @@ def _conflict(asked: InstanceResources) -> str:
             "spec.resources gives the memory of a slice twice: keep one of "
             "acceleratorSlicedMemoryPercentage and acceleratorSlicedMemoryMiB"
         )
-    if asked.acceleratorSlicedCoresPercentage and not sliced:
+    if asked.acceleratorSlicedCoresPercentage is not None and not sliced:
         return (
             "spec.resources.acceleratorSlicedCoresPercentage belongs to a slice: set "
             "acceleratorSlicedMemoryPercentage or acceleratorSlicedMemoryMiB beside it"
         )
+    return ""
+
+
+def _out_of_range(asked: InstanceResources) -> str:
+    bounds = (
+        ("acceleratorSlicedMemoryPercentage", asked.acceleratorSlicedMemoryPercentage, 100),
+        ("acceleratorSlicedMemoryMiB", asked.acceleratorSlicedMemoryMiB, _LARGEST_MIB),
+        ("acceleratorSlicedCoresPercentage", asked.acceleratorSlicedCoresPercentage, 100),
+    )
+    for field, held, most in bounds:
+        if held is not None and not 1 <= held <= most:
+            return f"spec.resources.{field} is {held}: write a number from 1 to {most}"
     return ""
 
 

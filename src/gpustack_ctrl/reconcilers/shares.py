@@ -35,6 +35,33 @@ def memory_percentage(offered: InstanceTypeSpec, asking: Asking) -> int | Refusa
     return min(max(part * 100 // card, 1), 100)
 
 
+def cores_percentage(offered: InstanceTypeSpec, asking: Asking) -> int | None:
+    """What percentage of a card's compute a slice gets; None: nobody can tell.
+
+    Compute left out follows the memory, as the reference does for percentages; so the
+    same slice gets the same compute in either unit.
+    """
+    if asking.cores_percentage is not None:
+        return asking.cores_percentage
+    following = memory_percentage(offered, asking)
+    return None if isinstance(following, Refusal) else following
+
+
+def memory_mib(offered: InstanceTypeSpec, asking: Asking) -> int | Refusal:
+    """How many MiB a slice holds, rounded up where it is asked for in percent."""
+    if asking.memory_mib is not None:
+        return asking.memory_mib
+    card = offered.acceleratorMemoryMiB
+    if card is None or asking.memory_percentage is None:
+        return Refusal(
+            reason="ShareUnknown",
+            message=f"{asking.field}: the InstanceType does not tell the memory of a card: set "
+            "acceleratorSlicedMemoryMiB instead, or ask an administrator to set "
+            "spec.acceleratorMemoryMiB of the type",
+        )
+    return -(-card * asking.memory_percentage // 100)
+
+
 def _partition_mib(offered: InstanceTypeSpec, profile: str) -> int | None:
     """The memory of *profile*: as the type tells it, or as the name of a MIG profile does."""
     told = (held.memoryMiB for held in offered.partitionProfiles if held.name == profile)

@@ -1,9 +1,9 @@
 """How device plugins call accelerators: one module for each naming dialect."""
 
-import re
 from collections.abc import Callable, Mapping
 
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
+from gpustack_ctrl.api.manufacturer_overrides import is_resource_name
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.reconcilers.asking import Asking
 from gpustack_ctrl.reconcilers.dialects import gpustack, hami, nvidia
@@ -18,10 +18,6 @@ _DIALECTS: Mapping[
     Dialect.NVIDIA: nvidia.limits,
     Dialect.HAMI: hami.limits,
 }
-_RESOURCE_NAME = re.compile(
-    r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-    r"/[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?"
-)
 
 
 def limits(offered: InstanceTypeSpec, asking: Asking, maker: Manufacturer) -> Limits | Refusal:
@@ -29,7 +25,7 @@ def limits(offered: InstanceTypeSpec, asking: Asking, maker: Manufacturer) -> Li
     named = _DIALECTS[offered.dialect](offered, asking, maker)
     if isinstance(named, Refusal):
         return named
-    bad = next((name for name in named if not _RESOURCE_NAME.fullmatch(name)), None)
+    bad = next((name for name in named if not is_resource_name(name)), None)
     return named if bad is None else _misnamed(bad)
 
 

@@ -31,18 +31,14 @@ def limits(
 def _slice(prefix: str, offered: InstanceTypeSpec, asking: Asking) -> Mapping[str, str]:
     """One slice: its memory as it was asked for, and its part of the compute.
 
-    Compute left out follows the memory, as the reference does for percentages; so the
-    same slice gets the same compute in either unit. Only where the type does not tell
-    the memory of a card is it 100, the default of the key itself.
+    Where nobody can tell the part it is 100, the default of the key itself.
     """
-    following = shares.memory_percentage(offered, asking)
-    default = _UNCAPPED if isinstance(following, Refusal) else following
+    cores = shares.cores_percentage(offered, asking) or _UNCAPPED
     memory = (
         {f"{prefix}.memory-mib": str(asking.memory_mib)}
         if asking.memory_percentage is None
         else {f"{prefix}.memory-percentage": str(asking.memory_percentage)}
     )
-    cores = asking.cores_percentage or default
     return {prefix: "1", **memory, f"{prefix}.cores-percentage": str(cores)}
 
 
