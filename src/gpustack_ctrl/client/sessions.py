@@ -1,0 +1,106 @@
+"""Sockets, TLS and connection pools: what the requests of this process travel on.
+
+Requests, watches and the elector each have a pool: a burst of writes must not delay a
+lease, and a watch holds its connection for minutes.
+"""
+
+import socket
+import ssl
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import attrs
+
+REQUESTS_IN_FLIGHT = 32
+UNLIMITED = 0
+KEEPALIVE_IDLE_SECONDS = 30
+KEEPALIVE_INTERVAL_SECONDS = 10
+KEEPALIVE_PROBES = 3
+UNACKNOWLEDGED_MILLISECONDS = 30_000
+
+# What a dead peer or a silent middlebox is found out by; Linux has all of them.
+_SOCKET_OPTIONS: tuple[tuple[str, int], ...] = (
+    ("TCP_NODELAY", 1),
+    ("TCP_KEEPIDLE", KEEPALIVE_IDLE_SECONDS),
+    ("TCP_KEEPINTVL", KEEPALIVE_INTERVAL_SECONDS),
+    ("TCP_KEEPCNT", KEEPALIVE_PROBES),
+    ("TCP_USER_TIMEOUT", UNACKNOWLEDGED_MILLISECONDS),
+)
+
+
+class Pool(Enum):
+    """Which connections a request travels on; the value is how many there may be."""
+
+    REQUESTS = REQUESTS_IN_FLIGHT
+    WATCHES = UNLIMITED
+    ELECTOR = 2
+
+
+@attrs.frozen(kw_only=True)
+class Endpoint:
+    """Where the API server is, and how it and we prove who we are on the TLS level."""
+
+    host: str
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    verified: bool = True
+    server_name: str | None = None
+    proxy: str | None = None
+
+    def material(self) -> tuple[bytes, ...]:
+        """The contents of all files: other bytes call for other sessions."""
+        paths = (self.authority, self.certificate, self.key)
+        return tuple(Path(path).read_bytes() for path in paths if path)
+
+    def tls(self) -> ssl.SSLContext:
+        """A context that trusts *authority* alone, or the system's if there is none."""
+        context = ssl.create_default_context(cafile=self.authority)
+        if self.certificate:
+            context.load_cert_chain(self.certificate, keyfile=self.key)
+        if not self.verified:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+class Sessions:
+    """One `aiohttp.ClientSession` for each pool, all of one TLS context."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        context = endpoint.tls()
+        self._sessions = {pool: _session(endpoint, context, pool) for pool in Pool}
+
+    def __getitem__(self, pool: Pool) -> aiohttp.ClientSession:
+        """The session of *pool*."""
+        return self._sessions[pool]
+
+    async def close(self) -> None:
+        """Close all connections; requests in flight fail."""
+        for session in self._sessions.values():
+            await session.close()
+
+
+def _session(endpoint: Endpoint, context: ssl.SSLContext, pool: Pool) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(ssl=context, limit=pool.value, socket_factory=_socket)
+    return aiohttp.ClientSession(
+        connector=connector,
+        headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+        cookie_jar=aiohttp.DummyCookieJar(),
+        proxy=endpoint.proxy,
+        trust_env=False,  # It reads .netrc in a thread for each request.
+    )
+
+
+def _socket(address: tuple[Any, ...]) -> socket.socket:
+    """A socket for one entry of `getaddrinfo` that notices when its peer is gone."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setblocking(False)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _SOCKET_OPTIONS:
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
