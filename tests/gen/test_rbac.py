@@ -1,0 +1,105 @@
+"""Roles: no wildcard, no Secret, nothing that the list of permissions does not name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gpustack_ctrl.gen import permissions, rbac
+
+HOME = "gpustack-system"
+ALL = (*rbac.operator(HOME), *rbac.crd_installer(HOME), *rbac.tenants())
+TENANT_ROLES = {role["metadata"]["name"]: role for role in rbac.tenants()}
+
+
+def _grants(kind: str, name: str) -> set[tuple[str, str, str]]:
+    [role] = [it for it in ALL if (it["kind"], it["metadata"]["name"]) == (kind, name)]
+    return set(_flat(role))
+
+
+def _flat(role: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for rule in role["rules"]:
+        [group], [resource] = rule["apiGroups"], rule["resources"]
+        yield from ((group, resource, verb) for verb in rule["verbs"])
+
+
+def test_nothing_is_a_wildcard_or_a_secret() -> None:
+    rules = [rule for document in ALL for rule in document.get("rules", ())]
+    named = {word for rule in rules for words in rule.values() for word in words}
+
+    assert not {word for word in named if "*" in word or "secret" in word}
+    assert not {word for word in named if "exec" in word or "proxy" in word}
+
+
+def test_the_operator_writes_only_what_it_makes() -> None:
+    writes = {
+        (resource, verb)
+        for _, resource, verb in _grants("ClusterRole", "gpustack-ctrl")
+        if verb not in permissions.READ
+    }
+
+    assert {
+        ("instances/status", "patch"),
+        ("instances/finalizers", "update"),
+        *((child, verb) for child in ("pods", "services", "networkpolicies")
+          for verb in ("create", "patch", "delete")),
+    } == writes  # fmt: skip
+
+
+def test_leases_and_settings_are_granted_at_home_only() -> None:
+    at_home = {resource for _, resource, _ in _grants("Role", "gpustack-ctrl")}
+    everywhere = {resource for _, resource, _ in _grants("ClusterRole", "gpustack-ctrl")}
+
+    assert {"settings", "settings/status", "leases"} == at_home
+    assert not at_home & everywhere
+
+
+def test_crds_are_changed_only_by_name() -> None:
+    assert ("apiextensions.k8s.io", "customresourcedefinitions", "patch") not in _grants(
+        "ClusterRole", "gpustack-ctrl"
+    )
+    [create, change] = rbac.crd_installer(HOME)[0]["rules"]
+
+    assert ["create"] == create["verbs"]
+    assert ["get", "patch"] == change["verbs"]
+    assert 4 == len(change["resourceNames"])
+
+
+@pytest.mark.parametrize(
+    ("role", "labels"),
+    [
+        ("gpustack-view", {"aggregate-to-view"}),
+        ("gpustack-edit", {"aggregate-to-edit", "aggregate-to-admin"}),
+    ],
+)
+def test_tenant_roles_join_the_built_in_ones(role: str, labels: set[str]) -> None:
+    found = TENANT_ROLES[role]["metadata"]["labels"]
+
+    assert {f"rbac.authorization.k8s.io/{label}": "true" for label in labels} == found
+
+
+def test_tenants_touch_neither_status_nor_types_nor_settings() -> None:
+    granted = {grant for role in TENANT_ROLES.values() for grant in _flat(role)}
+    writes = {resource for _, resource, verb in granted if verb not in permissions.READ}
+
+    assert {"instances", "instancesshpublickeys"} == writes
+
+
+def test_bindings_name_the_service_account_of_the_namespace() -> None:
+    subjects = [it["subjects"] for it in ALL if "subjects" in it]
+
+    assert [
+        [{"kind": "ServiceAccount", "name": "gpustack-ctrl", "namespace": HOME}]
+    ] * 3 == subjects
+
+
+def test_every_permission_says_what_for() -> None:
+    lists = (
+        permissions.OPERATOR,
+        permissions.OPERATOR_AT_HOME,
+        permissions.CRD_INSTALLER,
+        permissions.TENANT_VIEW,
+        permissions.TENANT_EDIT,
+    )
+
+    assert all(grant.why for grants in lists for grant in grants)
