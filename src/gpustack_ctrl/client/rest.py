@@ -5,16 +5,19 @@ All raise `ApiError`. What is written carries our name as its field manager.
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import cast
 
 import attrs
+import msgspec
 
-from gpustack_ctrl.api.codec import encode
+from gpustack_ctrl.api.codec import Json, decode, encode
+from gpustack_ctrl.api.errors import ServerError
 from gpustack_ctrl.api.meta import ObjectKey, Resource
 from gpustack_ctrl.api.names import FIELD_MANAGER
 from gpustack_ctrl.client.exchange import WRITE_SECONDS, Call, Exchange
 
 MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
 
 class FieldValidation(Enum):
@@ -37,19 +40,23 @@ class Rest:
         """What is at *path*."""
         return await self.exchange.send(Call(method="GET", path=path, seconds=self.seconds))
 
-    async def create(self, resource: Resource, body: Mapping[str, Any]) -> bytes:
+    async def read(self, path: str) -> Json:
+        """What is at *path*, decoded."""
+        return decoded(await self.get(path))
+
+    async def create(self, resource: Resource, body: Json) -> bytes:
         """The new object, in the namespace that its metadata names."""
         namespace = body["metadata"].get("namespace", "")
         return await self._write("POST", resource.collection(namespace), body)
 
     async def update(
-        self, resource: Resource, key: ObjectKey, body: Mapping[str, Any], subresource: str = ""
+        self, resource: Resource, key: ObjectKey, body: Json, subresource: str = ""
     ) -> bytes:
         """The object after it became *body*, if that has its current resource version."""
         return await self._write("PUT", resource.path(key, subresource=subresource), body)
 
     async def merge_patch(
-        self, resource: Resource, key: ObjectKey, patch: Mapping[str, Any], subresource: str = ""
+        self, resource: Resource, key: ObjectKey, patch: Json, subresource: str = ""
     ) -> bytes:
         """The object after *patch*: null removes a field, a list is replaced as a whole.
 
@@ -57,6 +64,10 @@ class Rest:
         """
         path = resource.path(key, subresource=subresource)
         return await self._write("PATCH", path, patch, content_type=MERGE_PATCH)
+
+    async def strategic_patch(self, resource: Resource, key: ObjectKey, patch: Json) -> bytes:
+        """The object, of a built-in kind, after *patch*: lists are merged by their keys."""
+        return await self._write("PATCH", resource.path(key), patch, content_type=STRATEGIC_PATCH)
 
     async def delete(
         self,
@@ -82,7 +93,7 @@ class Rest:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any],
+        body: Json,
         *,
         content_type: str = "application/json",
     ) -> bytes:
@@ -101,3 +112,16 @@ def _preconditions(uid: str, resource_version: str | None) -> Mapping[str, str]:
     if resource_version is None:
         return {"uid": uid}
     return {"uid": uid, "resourceVersion": resource_version}
+
+
+def decoded(body: bytes) -> Json:
+    """The JSON object that *body* is; raise `ServerError` if it is none."""
+    try:
+        held = decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ServerError(
+            f"the API server answered with something else than JSON: {error}"
+        ) from error
+    if not isinstance(held, dict):
+        raise ServerError("the API server answered with JSON that is no object")
+    return cast("Json", held)

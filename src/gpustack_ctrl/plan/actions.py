@@ -10,10 +10,10 @@ from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, Resource
 
 
 class PatchType(Enum):
-    """How the API server reads a patch, by its media type."""
+    """How the API server reads a patch: whether it replaces lists or merges them by key."""
 
-    MERGE = "application/merge-patch+json"
-    STRATEGIC = "application/strategic-merge-patch+json"
+    MERGE = "merge"
+    STRATEGIC = "strategic"
 
 
 @attrs.frozen(kw_only=True)

@@ -80,6 +80,11 @@ class Informer(Generic[T]):
         )
 
     @property
+    def name(self) -> str:
+        """What people call it: the resource it follows."""
+        return self.resource.full_name
+
+    @property
     def store(self) -> Lister[T]:
         """What is known of the resource."""
         return self._store

@@ -1,0 +1,77 @@
+"""The caches that the controllers read, and the indexes they are asked by."""
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.core import NetworkPolicy, Node, Pod, RuntimeClass, Service
+from gpustack_ctrl.api.instance import Instance
+from gpustack_ctrl.api.instance_type import InstanceType
+from gpustack_ctrl.api.meta import Object, ObjectKey, Resource
+from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.runtime.store import Lister
+
+NAMESPACE = "namespace"
+OWNER = "owner"
+NODE = "node"
+NODE_PORT = "nodePort"
+TYPE = "type"
+
+
+@attrs.frozen(kw_only=True)
+class Caches:
+    """One lister for each kind that is watched; the only source of a snapshot."""
+
+    instances: Lister[Instance]
+    types: Lister[InstanceType]
+    settings: Lister[Setting]
+    pods: Lister[Pod]
+    services: Lister[Service]
+    policies: Lister[NetworkPolicy]
+    nodes: Lister[Node]
+    runtime_classes: Lister[RuntimeClass]
+
+    def of(self, resource: Resource) -> Lister[Object]:
+        """The lister of *resource*; raises KeyError for one that is not written."""
+        written: Mapping[Resource, Lister[Object]] = {
+            names.INSTANCE: self.instances,
+            names.SETTING: self.settings,
+            names.POD: self.pods,
+            names.SERVICE: self.services,
+            names.NETWORK_POLICY: self.policies,
+        }
+        return written[resource]
+
+    def holder_of(self, node_port: int, *, other_than: ObjectKey) -> ObjectKey | None:
+        """The Service, another one, that holds *node_port*."""
+        held = self.services.by_index(NODE_PORT, str(node_port))
+        return next((service.key for service in held if service.key != other_than), None)
+
+
+def instance_type_of(instance: Instance) -> Iterable[str]:
+    """Index: the type that an Instance names."""
+    yield instance.spec.type
+
+
+def promised_node_ports(instance: Instance) -> Iterable[str]:
+    """Index: the node ports that were promised to the users of an Instance."""
+    return (str(port.nodePort) for port in instance.status.ports if port.nodePort)
+
+
+def held_node_ports(service: Service) -> Iterable[str]:
+    """Index: the node ports that a Service holds."""
+    return (str(port.nodePort) for port in service.spec.ports if port.nodePort)
+
+
+def node_of_child(pod: Pod) -> Iterable[str]:
+    """Index: the node of a Pod that belongs to an Instance."""
+    owner = pod.metadata.controller
+    if owner is not None and owner.kind == names.INSTANCE.kind and pod.spec.nodeName:
+        yield pod.spec.nodeName
+
+
+def pinned_node(instance: Instance) -> Iterable[str]:
+    """Index: the node that the user of an Instance named."""
+    if instance.spec.nodeName:
+        yield instance.spec.nodeName

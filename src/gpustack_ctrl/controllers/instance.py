@@ -1,0 +1,100 @@
+"""The controller of Instances: observe, decide, act, report."""
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+import structlog
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.instance import Instance
+from gpustack_ctrl.api.instance_status import InstanceStatus
+from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.caches import OWNER, Caches
+from gpustack_ctrl.controllers.patience import Patience
+from gpustack_ctrl.plan.actions import Refused
+from gpustack_ctrl.reconcilers import INSTANCE_KINDS
+from gpustack_ctrl.reconcilers.kind import plan_all
+from gpustack_ctrl.reconcilers.reporting import only_progress
+from gpustack_ctrl.reconcilers.service import node_ports
+from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.runtime.clock import Clock
+from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
+
+STALE_RETRY_SECONDS = 0.25
+
+
+@attrs.frozen(kw_only=True)
+class InstanceReconciler:
+    """One pass over one Instance. What lies between reading and acting is pure."""
+
+    caches: Caches
+    actor: Actor
+    clock: Clock
+    patience: Patience = attrs.field(factory=Patience)
+
+    async def reconcile(self, request: Request) -> Result:
+        """Bring the Pod and the Service of the Instance into shape, and tell its status."""
+        instance = self.caches.instances.get(request)
+        if instance is None:
+            self.patience.forget(request)
+            return DONE  # Gone: owner references collect what it owned.
+        if not self.actor.fresh(instance.uid):
+            return Result(after=STALE_RETRY_SECONDS)
+        seen = self.observe(instance)
+        plan = plan_all(INSTANCE_KINDS, seen)
+        structlog.contextvars.bind_contextvars(actions=[str(action) for action in plan])
+        refused = await self.actor.perform(instance.uid, plan)
+        wait = await self._report(seen, refused)
+        if refused:
+            raise ExceptionGroup("refused by the API server", [held.error for held in refused])
+        return Result(after=wait) if wait else DONE
+
+    def observe(self, instance: Instance) -> InstanceSnapshot:
+        """Read the caches once, so that a pass decides on a single picture."""
+        caches, key = self.caches, instance.key
+        pod = caches.pods.get(key)
+        service = caches.services.get(key)
+        return InstanceSnapshot(
+            instance=instance,
+            now=self.clock.now(),
+            settings=settings_in_force(caches.settings.list()),
+            type=caches.types.get(ObjectKey("", instance.spec.type)),
+            pod=pod,
+            pods=caches.pods.by_index(OWNER, instance.uid),
+            service=service,
+            policy=caches.policies.get(ObjectKey(key.namespace, names.ISOLATION_POLICY)),
+            holders=self._holders(key, node_ports(instance, service).values()),
+            node=caches.nodes.get(ObjectKey("", pod.spec.nodeName)) if pod else None,
+            pinned=caches.nodes.get(ObjectKey("", instance.spec.nodeName)),
+            runtime_classes=frozenset(held.metadata.name for held in caches.runtime_classes.list()),
+        )
+
+    def _holders(self, key: ObjectKey, wanted: Iterable[int]) -> Mapping[int, ObjectKey]:
+        found = ((port, self.caches.holder_of(port, other_than=key)) for port in wanted)
+        return {port: holder for port, holder in found if holder is not None}
+
+    async def _report(self, seen: InstanceSnapshot, refused: tuple[Refused, ...]) -> float:
+        """Write the status if it is due; otherwise the seconds until it is."""
+        instance, told = seen.instance, status(seen, refused)
+        wait = self._wait(instance, told)
+        if wait > 0:
+            return wait
+        wrote = await self.actor.report(
+            instance.uid,
+            names.INSTANCE,
+            instance.metadata,
+            before=codec.to_wire(instance.status),
+            after=codec.to_wire(told),
+        )
+        if wrote:
+            self.patience.wrote(instance.key, self.clock.monotonic())
+        return 0.0
+
+    def _wait(self, instance: Instance, told: InstanceStatus) -> float:
+        if told == instance.status or not only_progress(instance.status, told):
+            self.patience.settle(instance.key)
+            return 0.0
+        return self.patience.wait(instance.key, self.clock.monotonic())

@@ -1,0 +1,45 @@
+"""The controller of isolation policies: one key for each namespace."""
+
+import attrs
+import structlog
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.caches import NAMESPACE, Caches
+from gpustack_ctrl.reconcilers import NAMESPACE_KINDS
+from gpustack_ctrl.reconcilers.kind import plan_all
+from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
+from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
+
+STALE_RETRY_SECONDS = 0.25
+
+
+@attrs.frozen(kw_only=True)
+class IsolationReconciler:
+    """One pass over the isolation policy of one namespace, which names the request."""
+
+    caches: Caches
+    actor: Actor
+
+    async def reconcile(self, request: Request) -> Result:
+        """Bring the policy into shape."""
+        owner = f"namespace/{request.name}"
+        if not self.actor.fresh(owner):
+            return Result(after=STALE_RETRY_SECONDS)
+        plan = plan_all(NAMESPACE_KINDS, self.observe(request.name))
+        structlog.contextvars.bind_contextvars(actions=[str(action) for action in plan])
+        refused = await self.actor.perform(owner, plan)
+        if refused:
+            raise ExceptionGroup("refused by the API server", [held.error for held in refused])
+        return DONE
+
+    def observe(self, namespace: str) -> NamespaceSnapshot:
+        """Read the caches once."""
+        return NamespaceSnapshot(
+            namespace=namespace,
+            cidrs=settings_in_force(self.caches.settings.list()).isolation,
+            occupied=bool(self.caches.instances.by_index(NAMESPACE, namespace)),
+            policy=self.caches.policies.get(ObjectKey(namespace, names.ISOLATION_POLICY)),
+        )

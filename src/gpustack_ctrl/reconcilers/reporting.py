@@ -1,0 +1,24 @@
+"""When a changed status is worth a write.
+
+What only tells that a start gets on is soon overtaken, so it waits a little and is
+mostly never written. Everything else is told at once.
+"""
+
+from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
+
+FIRST_WAIT_SECONDS = 1.0
+BETWEEN_SECONDS = 5.0
+
+_ON_THE_WAY = frozenset({None, Phase.PENDING, Phase.STARTING})
+
+
+def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
+    """Whether *after* tells no more than that the start of the Instance gets on."""
+    steps = (before.phase in _ON_THE_WAY, after.phase in _ON_THE_WAY)
+    return all(steps) and before.blocker is None and after.blocker is None
+
+
+def due(*, noticed: float, written: float | None) -> float:
+    """When progress that was *noticed* first may be written, the last time being *written*."""
+    first = noticed + FIRST_WAIT_SECONDS
+    return first if written is None else max(first, written + BETWEEN_SECONDS)
