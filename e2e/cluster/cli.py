@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.lifecycle import Fleet, down, running, up
 from e2e.cluster.nodes import BASES
+from e2e.cluster.parts import KUBE_PARTS
 from e2e.cluster.processes import ends_with_parent
 from e2e.cluster.programs import NEEDED, PACKAGES, build
 
@@ -88,20 +90,20 @@ def _down(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    program = options.command[0]
+    if program not in KUBE_PARTS and shutil.which(program) is None:
+        raise ClusterError(f"there is no command {program}")
     with running(_fleet(options)) as cluster:
         environment = {
             **os.environ,
             **cluster.environment(),
             "GPUSTACK_CTRL_CLUSTER": str(cluster.directory),
         }
-        try:
-            child = subprocess.Popen(
-                options.command,
-                env=environment,
-                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  One thread only.
-            )
-        except OSError as error:
-            raise ClusterError(f"{options.command[0]} cannot be run: {error.strerror}") from None
+        child = subprocess.Popen(
+            options.command,
+            env=environment,
+            preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  One thread only.
+        )
         code = _wait(child)
     return code if code >= 0 else 128 - code
 

@@ -1,6 +1,7 @@
 """Where a cluster keeps what: the files of its directory and its ports."""
 
 import json
+import secrets
 import shutil
 import socket
 from contextlib import ExitStack
@@ -9,6 +10,8 @@ from pathlib import Path
 import attrs
 
 LOOPBACK = "127.0.0.1"
+# Below the ports the kernel gives to outgoing connections, so that none is taken meanwhile.
+_RANGE = range(10000, 30000)
 
 
 @attrs.frozen(kw_only=True)
@@ -29,9 +32,13 @@ class Ports:
 
 def _free_port(held: ExitStack) -> int:
     listener = held.enter_context(socket.socket())
-    listener.bind((LOOPBACK, 0))
-    number: int = listener.getsockname()[1]
-    return number
+    while True:
+        number = secrets.choice(_RANGE)
+        try:
+            listener.bind((LOOPBACK, number))
+        except OSError:
+            continue
+        return number
 
 
 @attrs.frozen(kw_only=True)

