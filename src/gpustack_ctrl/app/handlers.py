@@ -1,0 +1,60 @@
+"""Which informer wakes which queue."""
+
+import attrs
+
+from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.app.informers import Informers
+from gpustack_ctrl.controllers.triggers import (
+    InstanceTriggers,
+    IsolationTriggers,
+    instance_changed,
+    isolation_setting,
+    node_changed,
+    pod_changed,
+)
+from gpustack_ctrl.runtime.handlers import enqueue_mapped, enqueue_object
+from gpustack_ctrl.runtime.predicates import generation_changed
+from gpustack_ctrl.runtime.workqueue import WorkQueue
+
+
+@attrs.frozen(kw_only=True)
+class Queues:
+    """The queue of each controller."""
+
+    instances: WorkQueue[ObjectKey]
+    isolation: WorkQueue[ObjectKey]
+    settings: WorkQueue[ObjectKey]
+
+
+def attach(informers: Informers, queues: Queues, *, namespace: str) -> None:
+    """Make every change that matters wake whom it concerns."""
+    _wake_instances(informers, queues.instances)
+    _wake_isolation(informers, queues.isolation)
+    _wake_settings(informers, queues.settings, namespace=namespace)
+
+
+def _wake_instances(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
+    by = InstanceTriggers(informers.caches)
+    informers.instances.add_handler(enqueue_object(queue, predicate=instance_changed))
+    informers.pods.add_handler(enqueue_mapped(queue, by.by_child, predicate=pod_changed))
+    informers.services.add_handler(enqueue_mapped(queue, by.by_service))
+    informers.types.add_handler(enqueue_mapped(queue, by.by_type, predicate=generation_changed))
+    informers.policies.add_handler(enqueue_mapped(queue, by.by_policy))
+    informers.nodes.add_handler(enqueue_mapped(queue, by.by_node, predicate=node_changed))
+    informers.settings.add_handler(enqueue_mapped(queue, by.by_anything))
+    informers.runtime_classes.add_handler(enqueue_mapped(queue, by.by_anything))
+
+
+def _wake_isolation(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
+    by = IsolationTriggers(informers.caches)
+    informers.instances.add_handler(
+        enqueue_mapped(queue, by.by_namespaced, predicate=generation_changed)
+    )
+    informers.policies.add_handler(enqueue_mapped(queue, by.by_namespaced))
+    informers.settings.add_handler(enqueue_mapped(queue, by.by_setting))
+
+
+def _wake_settings(informers: Informers, queue: WorkQueue[ObjectKey], *, namespace: str) -> None:
+    warned = isolation_setting(namespace)
+    informers.settings.add_handler(enqueue_object(queue))
+    informers.nodes.add_handler(enqueue_mapped(queue, warned, predicate=node_changed))
