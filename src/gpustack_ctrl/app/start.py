@@ -1,0 +1,69 @@
+"""What is checked and done before anything relies on it."""
+
+from collections.abc import Iterable
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.codec import Json, decode
+from gpustack_ctrl.api.errors import ForbiddenError, NotFoundError
+from gpustack_ctrl.api.meta import ObjectKey, Resource
+from gpustack_ctrl.client.discovery import missing
+from gpustack_ctrl.client.rest import Rest
+from gpustack_ctrl.gen.crd import KINDS, crds, digest_of
+from gpustack_ctrl.runtime.clock import Clock
+from gpustack_ctrl.runtime.reflector import ListWatch
+from gpustack_ctrl.runtime.watch import ListRequest
+
+SERVED_WITHIN_SECONDS = 30.0
+POLL_SECONDS = 0.1
+
+_OURS = tuple(kind.resource for kind in KINDS)
+
+
+class StartError(Exception):
+    """The operator cannot start; the message says what is missing and how to mend it."""
+
+
+async def install_crds(rest: Rest, clock: Clock) -> None:
+    """Create the CRDs, or bring them up to date, and wait until they are served."""
+    for definition in crds():
+        await _install(rest, definition)
+    deadline = clock.monotonic() + SERVED_WITHIN_SECONDS
+    while absent := await missing(rest, _OURS):
+        if clock.monotonic() > deadline:
+            raise StartError(f"the CRDs were installed, but are not served: {_named(absent)}")
+        await clock.sleep(POLL_SECONDS)
+
+
+async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
+    """Raise StartError if a CRD is missing, or if something may not be listed."""
+    absent = await missing(rest, _OURS)
+    if absent:
+        raise StartError(
+            f"the API server does not serve {_named(absent)}: install the CRDs with "
+            "`gpustack-ctrl crds | kubectl apply -f -`, or start with --install-crds"
+        )
+    for source in sources:
+        await _list_one(source)
+
+
+async def _list_one(source: ListWatch) -> None:
+    try:
+        await source.list(ListRequest(resource_version="", limit=1))
+    except ForbiddenError as error:
+        raise StartError(f"{error}: bind the ClusterRole in deploy/rbac to this user") from error
+
+
+async def _install(rest: Rest, definition: Json) -> None:
+    key = ObjectKey("", definition["metadata"]["name"])
+    try:
+        held: Json = decode(await rest.get(names.CRD.path(key)))
+    except NotFoundError:
+        await rest.create(names.CRD, definition)
+        return
+    if digest_of(held) != digest_of(definition):
+        patch = {name: definition[name] for name in ("metadata", "spec")}
+        await rest.merge_patch(names.CRD, key, patch)
+
+
+def _named(resources: Iterable[Resource]) -> str:
+    return ", ".join(resource.full_name for resource in resources)
