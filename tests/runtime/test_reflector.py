@@ -185,13 +185,12 @@ async def test_r13_a_stalled_loop_finds_the_bytes_that_waited() -> None:
         at.server.bookmark()
         await settle()
         at.server.put("a")
-        at.clock.stall(1000)
-        at.server.put("b")
-        await settle()
+        at.clock.stall(200)
+        await at.clock.advance(100)
 
         assert synced_with(at)
         assert "" == at.informer.trouble
-    assert 2 >= len(at.server.watches)
+    assert 1 == len(at.server.watches)
 
 
 async def test_r13_the_time_of_day_may_jump() -> None:

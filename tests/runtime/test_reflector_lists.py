@@ -94,6 +94,9 @@ async def test_r11_an_unreadable_event_is_counted_and_stops_nothing(kind: str) -
     at.server.put("a", color="red")
     async with at.running():
         at.server.send(encode_event(kind, _unreadable("a", 12)))
+        await settle()
+        assert 12 == at.informer.store.revision
+
         at.server.revision = 12
         at.server.put("b", color="blue")
         await settle()
