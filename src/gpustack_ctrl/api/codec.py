@@ -3,7 +3,7 @@
 Reading goes through msgspec, straight from bytes into attrs classes: fields that a
 class does not declare cost next to nothing. Writing goes through one cattrs converter
 that leaves out what is None or empty: to the API server an absent field and an empty
-one mean the same.
+one mean the same. A field without default is always written, as its CRD requires it.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,10 +49,15 @@ def decode(body: bytes | str) -> Any:
 
 def _unstructurer(kind: type) -> Callable[[Any], dict[str, Any]]:
     names = tuple(field.name for field in attrs.fields(kind))
+    required = {field.name for field in attrs.fields(kind) if field.default is attrs.NOTHING}
 
     def unstructure(value: object) -> dict[str, Any]:
         pairs = ((name, getattr(value, name)) for name in names)
-        return {name: _converter.unstructure(held) for name, held in pairs if held not in _EMPTY}
+        return {
+            name: _converter.unstructure(held)
+            for name, held in pairs
+            if held not in _EMPTY or name in required
+        }
 
     return unstructure
 

@@ -34,37 +34,53 @@ def violations(value: object, path: str = "") -> tuple[Violation, ...]:
 
 
 @cache
-def markers_of(kind: type) -> Mapping[str, tuple[Any, ...]]:
-    """The markers of each field of *kind*, by field name."""
-    hints = get_type_hints(kind, include_extras=True)
-    return {field.name: flat_markers(hints[field.name]) for field in attrs.fields(kind)}
+def _hints_of(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)
 
 
-def flat_markers(hint: object) -> tuple[Any, ...]:
+def _markers(hint: object) -> tuple[Any, ...]:
     """All markers of one annotation, those behind an optional type included."""
     if get_origin(hint) is Annotated:
         inner, *own = get_args(hint)
-        return (*own, *flat_markers(inner))
-    optional = type(None) in get_args(hint)
-    return flat_markers(get_args(hint)[0]) if optional else ()
+        return (*own, *_markers(inner))
+    return _markers(get_args(hint)[0]) if _optional(hint) else ()
+
+
+def _bare(hint: Any) -> Any:
+    """The type inside an annotation."""
+    if get_origin(hint) is Annotated or _optional(hint):
+        return _bare(get_args(hint)[0])
+    return hint
+
+
+def _optional(hint: object) -> bool:
+    return type(None) in get_args(hint)
 
 
 def _in_fields(value: Any, path: str) -> Iterator[Violation]:
     kind: type = type(value)
-    for name, markers in markers_of(kind).items():
-        held = getattr(value, name)
-        here = f"{path}.{name}" if path else name
-        if held is not None and held != "":
-            yield from _of_markers(held, markers, here)
-            yield from _inside(held, here)
+    hints = _hints_of(kind)
+    for field in attrs.fields(kind):
+        held = getattr(value, field.name)
+        # An empty text that is its field's default stands for an absent one.
+        if held is not None and not (held == "" == field.default):
+            here = f"{path}.{field.name}" if path else field.name
+            yield from _of_hint(held, hints[field.name], here)
 
 
-def _inside(held: object, path: str) -> Iterator[Violation]:
+def _of_hint(held: object, hint: object, path: str) -> Iterator[Violation]:
+    yield from _of_markers(held, _markers(hint), path)
     if attrs.has(type(held)):
         yield from _in_fields(held, path)
+    for name, entry, entry_hint in _entries(held, _bare(hint)):
+        yield from _of_hint(entry, entry_hint, f"{path}[{name}]")
+
+
+def _entries(held: object, hint: object) -> Iterator[tuple[object, object, object]]:
     if isinstance(held, tuple):
-        for index, entry in enumerate(held):
-            yield from _inside(entry, f"{path}[{index}]")
+        yield from ((index, entry, get_args(hint)[0]) for index, entry in enumerate(held))
+    if isinstance(held, Mapping):
+        yield from ((key, entry, get_args(hint)[1]) for key, entry in held.items())
 
 
 def _of_markers(held: Any, markers: tuple[Any, ...], path: str) -> Iterator[Violation]:
@@ -82,7 +98,10 @@ def _problem(held: Any, marker: object) -> str:
 def _duplicates(entries: tuple[object, ...], keys: tuple[str, ...]) -> str:
     seen = [tuple(getattr(entry, key) for key in keys) for entry in entries]
     twice = next((key for key in seen if seen.count(key) > 1), None)
-    return f"{twice} is listed more than once" if twice else ""
+    if twice is None:
+        return ""
+    named = ", ".join(f"{key} {held}" for key, held in zip(keys, twice, strict=True))
+    return f"{named} is listed more than once"
 
 
 def _quantity_problem(held: int | str) -> str:
