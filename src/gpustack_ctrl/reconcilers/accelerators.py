@@ -46,7 +46,7 @@ def request(
         return asking
     if asking.count == 0:
         return AcceleratorRequest()
-    maker = _maker(offered, manufacturers)
+    maker = _maker(offered, asking, manufacturers)
     if isinstance(maker, Refusal):
         return maker
     refused = _not_offered(offered, asking)
@@ -77,13 +77,13 @@ def _visibility(
 
 
 def _maker(
-    offered: InstanceTypeSpec, manufacturers: Mapping[str, Manufacturer]
+    offered: InstanceTypeSpec, asking: Asking, manufacturers: Mapping[str, Manufacturer]
 ) -> Manufacturer | Refusal:
     if not offered.manufacturer:
         return Refusal(
             reason="NoAccelerator",
-            message="spec.resources asks for an accelerator but the InstanceType has none: "
-            'set spec.resources.accelerator to "0" or choose a type with accelerators',
+            message=f"{asking.field} asks for an accelerator but the InstanceType has none: "
+            "leave it out, or choose a type with accelerators",
         )
     maker = manufacturers.get(offered.manufacturer)
     known = ", ".join(sorted(manufacturers))
