@@ -86,7 +86,7 @@ def _add_option(
         command.add_argument(
             flag,
             default=told,
-            type=field.type or str,
+            type=int if isinstance(field.default, int) else str,
             choices=_CHOICES.get(field.name),
             help=help_text,
         )
