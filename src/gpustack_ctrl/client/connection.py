@@ -8,6 +8,7 @@ says what that means for a request.
 import asyncio
 import logging
 import os
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -138,8 +139,8 @@ class KubeconfigLogin:
     def _current_loader(self, *, anew: bool) -> KubeConfigLoader:
         """The loader at hand, unless it would not look again."""
         if self._loader is None or self._runs_plugin or anew:
+            entries = Entries.read(self.location)
             merged = KubeConfigMerger(os.pathsep.join(map(str, self.location.paths)))
-            entries = Entries.of(merged.config_files, self.location)
             self._runs_plugin = "exec" in entries.user
             self._loader = KubeConfigLoader(
                 config_dict=merged.config,
@@ -183,6 +184,9 @@ def explained(location: InCluster | Kubeconfig) -> Iterator[None]:
         yield
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{location} is not YAML: {one_line(error)}") from error
+    except ssl.SSLError as error:
+        why = f"a certificate or key in it cannot be used: {error.reason}"
+        raise ConfigurationError(f"{location}: {why}") from error
     except TimeoutError as error:
         why = f"the exec plugin did not end within {PLUGIN_SECONDS:.0f} s"
         raise ConfigurationError(f"{location}: {why}") from error

@@ -62,9 +62,14 @@ class Connection:
         return cls(login, await login.log_in(anew=True), clock)
 
     @property
+    def endpoint(self) -> Endpoint:
+        """Where the API server is."""
+        return self._access.endpoint
+
+    @property
     def host(self) -> str:
         """The URL of the API server, without a slash at its end."""
-        return self._access.endpoint.host
+        return self.endpoint.host
 
     @property
     def authority(self) -> str:
@@ -113,7 +118,7 @@ class Connection:
         try:
             access = await self._login.log_in(anew=anew)
             changed = await self._reconnect(access.endpoint)
-        except ConfigurationError as error:
+        except (ConfigurationError, OSError) as error:
             log.warning("credentials not renewed", error=str(error))
             self._due = self._clock.monotonic() + AFTER_FAILED_RENEWAL_SECONDS
             return False

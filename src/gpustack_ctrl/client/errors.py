@@ -1,5 +1,7 @@
 """What can go wrong on the way to the API server, said in one line."""
 
+import os
+
 import aiohttp
 
 from gpustack_ctrl.api.errors import UnreachableError
@@ -26,7 +28,8 @@ def _why(error: Exception) -> str:
         case aiohttp.ClientConnectorDNSError():
             return f"the name {error.host} cannot be resolved"
         case aiohttp.ClientConnectorError():
-            return (error.os_error.strerror or str(error.os_error)).lower()
+            number = error.os_error.errno or 0
+            return os.strerror(number).lower() if number > 0 else one_line(error.os_error)
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError():
             return "it closed the connection before its answer was complete"
         case TimeoutError():

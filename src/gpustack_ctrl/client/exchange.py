@@ -82,7 +82,7 @@ class Chunks:
         return chunk
 
 
-def _ignore(_: str) -> None:
+def ignore(_: str) -> None:
     """Do nothing with a warning."""
 
 
@@ -99,7 +99,7 @@ class Exchange:
     pool: Pool
     clock: Clock
     metrics: RequestMetrics = attrs.field(factory=Unmetered)
-    on_warning: Callable[[str], None] = _ignore
+    on_warning: Callable[[str], None] = ignore
 
     async def send(self, call: Call) -> bytes:
         """The body of the answer; raise `ApiError`."""

@@ -1,9 +1,11 @@
 """What a kubeconfig must say before a loader can make sense of it."""
 
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
+import yaml
 
 from gpustack_ctrl.client.errors import ConfigurationError
 from gpustack_ctrl.client.location import Kubeconfig
@@ -17,23 +19,28 @@ class Entries:
     user: Mapping[str, Any]
 
     @classmethod
-    def of(cls, files: Mapping[str, Any], location: Kubeconfig) -> "Entries":
-        """Those of *files* that *location* asks for; raise `ConfigurationError`.
+    def read(cls, location: Kubeconfig) -> "Entries":
+        """Those that *location* asks for; raise `ConfigurationError`, or what reading raises.
 
         As in kubectl, the first file that says something wins.
         """
-        for path, held in files.items():
-            if not isinstance(held, dict):
-                raise ConfigurationError(f"kubeconfig {path} holds no configuration")
-        contexts = _named(files.values(), "contexts")
-        name = location.context or _current(files.values())
+        files = tuple(map(_read, location.paths))
+        contexts = _named(files, "contexts")
+        name = location.context or _current(files)
         if name not in contexts:
             raise ConfigurationError(_unknown(location, name, contexts))
         context = contexts[name].get("context") or {}
-        user = _named(files.values(), "users").get(str(context.get("user")))
+        user = _named(files, "users").get(str(context.get("user")))
         if user is None:
             raise ConfigurationError(f"{location}: context {name} has no user that it defines")
         return cls(context=name, user=user.get("user") or {})
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    held = yaml.safe_load(path.read_bytes())
+    if not isinstance(held, dict):
+        raise ConfigurationError(f"kubeconfig {path} holds no configuration")
+    return held
 
 
 def _named(files: Iterable[Mapping[str, Any]], section: str) -> Mapping[str, Mapping[str, Any]]:

@@ -5,7 +5,6 @@ All raise `ApiError`. What is written carries our name as its field manager.
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import cast
 
 import attrs
 import msgspec
@@ -119,9 +118,7 @@ def decoded(body: bytes) -> Json:
     try:
         held = decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ServerError(
-            f"the API server answered with something else than JSON: {error}"
-        ) from error
+        raise ServerError(f"the API server's answer is not JSON: {error}") from error
     if not isinstance(held, dict):
-        raise ServerError("the API server answered with JSON that is no object")
-    return cast("Json", held)
+        raise ServerError("the API server's answer is not a JSON object")
+    return held
