@@ -9,7 +9,6 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 import attrs
-import yaml
 
 from gpustack_ctrl import logs
 from gpustack_ctrl.api.errors import ApiError
@@ -18,6 +17,7 @@ from gpustack_ctrl.app.run import run
 from gpustack_ctrl.app.start import StartError
 from gpustack_ctrl.client.errors import ConfigurationError
 from gpustack_ctrl.gen.crd import crds
+from gpustack_ctrl.gen.text import manifest
 from gpustack_ctrl.options import Options
 
 USAGE_ERROR = 2
@@ -29,9 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     asked = parser(os.environ).parse_args(arguments)
     try:
         code = asked.act(asked)
+        sys.stdout.flush()
     except (ConfigurationError, StartError, ApiError) as error:
         sys.stderr.write(f"{PRODUCT}: {error}\n")
         code = CANNOT_START
+    except BrokenPipeError:  # Whoever read our output has read enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
     sys.exit(code)
 
 
@@ -99,7 +103,7 @@ def _run(asked: argparse.Namespace) -> int:
 
 
 def _print_crds(_: argparse.Namespace) -> int:
-    yaml.safe_dump_all(crds(), sys.stdout, sort_keys=False)
+    sys.stdout.write(manifest(crds()))
     return 0
 
 
