@@ -23,19 +23,17 @@ TEXT = st.characters(codec="utf-8", exclude_characters="\0")
 def values(kind: type[T]) -> st.SearchStrategy[T]:
     """Values of *kind* that its markers allow; its CEL rules are not considered."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    fields: dict[str, st.SearchStrategy[Any]] = {
-        field.name: _field(field.default, hint_of(hints[field.name]))
-        for field in attrs.fields(kind)
-    }
-    plain: type = kind
-    declared = attrs.fields(plain)
-    fields = {it.name: _field(it.default, hint_of(hints[it.name])) for it in declared}
+    fields = {it.name: _field(it.default, hint_of(hints[it.name])) for it in _declared(kind)}
     return st.builds(kind, **fields)
 
 
 def quantities() -> st.SearchStrategy[int | str]:
     """Quantities as users write them: 0 or more, as a number or a text."""
     return st.integers(0, 1 << 40) | st.from_regex(UNSIGNED_PATTERN, fullmatch=True)
+
+
+def _declared(kind: type) -> list[Any]:
+    return list(attrs.fields(kind))
 
 
 def _field(default: object, hint: Hint) -> st.SearchStrategy[Any]:
