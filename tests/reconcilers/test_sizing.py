@@ -65,6 +65,11 @@ LIMITS: Mapping[str, tuple[InstanceTypeSpec, InstanceResources, Three]] = {
         InstanceResources(acceleratorSlicedMemoryPercentage=1),
         ("1", "1310Mi", "100Gi"),
     ),
+    "a sliver of next to nothing, at least 1Mi": (
+        attrs.evolve(TYPE, unitResources=UnitResources(cpu="1", ram="10Mi")),
+        InstanceResources(acceleratorSlicedMemoryPercentage=1),
+        ("1", "1Mi", "100Gi"),
+    ),
     "compute of a slice sizes nothing": (
         TYPE,
         InstanceResources(
