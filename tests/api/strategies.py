@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import annotated_types as at
 import attrs
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from gpustack_ctrl.api.markers import DateTime, ListMap, Pattern, QuantityOf
@@ -17,6 +18,8 @@ from gpustack_ctrl.gen.fields import Hint, hint_of
 T = TypeVar("T")
 
 FEW = 3
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For tests that build whole objects: the machine may be busy."""
 TEXT = st.characters(codec="utf-8", exclude_characters="\0")
 
 

@@ -17,12 +17,13 @@ from gpustack_ctrl.api.ports import InstancePort, Protocol
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.api.volumes import EphemeralVolume, WorkspaceVolume
-from tests.api.strategies import values
+from tests.api.strategies import values, unhurried
 
 KINDS = (Instance, InstanceType, InstanceSSHPublicKey, Setting)
 MINIMAL = {"metadata": {"name": "work"}, "spec": {"type": "cpu", "image": "work"}}
 
 
+@unhurried
 @given(st.one_of([values(kind) for kind in KINDS]))
 def test_any_object_is_read_as_it_was_written(value: Any) -> None:
     kind: Any = type(value)
@@ -31,6 +32,7 @@ def test_any_object_is_read_as_it_was_written(value: Any) -> None:
     assert value == from_wire(to_wire(value), kind)
 
 
+@unhurried
 @given(st.one_of([values(kind) for kind in KINDS]))
 def test_the_wire_form_is_plain_json(value: Any) -> None:
     wire = to_wire(value)

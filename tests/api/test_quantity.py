@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpustack_ctrl.api.quantity import MI, binary, milli, parse
-from tests.api.strategies import quantities
+from tests.api.strategies import quantities, unhurried
 
 AMOUNTS = st.fractions(min_value=0, max_value=1 << 62, max_denominator=10**6)
 
@@ -112,26 +112,31 @@ def test_bytes_are_written_in_the_largest_unit_that_loses_nothing(
     assert text == binary(value)
 
 
+@unhurried
 @given(AMOUNTS)
 def test_cores_round_up_by_less_than_a_thousandth(value: Fraction) -> None:
     assert 0 <= parse(milli(value)) - value < Fraction(1, 1000)
 
 
+@unhurried
 @given(AMOUNTS)
 def test_bytes_round_up_by_less_than_one(value: Fraction) -> None:
     assert 0 <= parse(binary(value)) - value < 1
 
 
+@unhurried
 @given(quantities())
 def test_every_quantity_that_the_schema_allows_is_read(text: int | str) -> None:
     assert parse(text) >= 0
 
 
+@unhurried
 @given(st.integers(0, 1 << 62))
 def test_a_whole_number_survives_both_texts(value: int) -> None:
     assert value == parse(milli(Fraction(value))) == parse(binary(Fraction(value)))
 
 
+@unhurried
 @given(st.text(max_size=8))
 def test_a_text_is_a_quantity_or_an_error_and_nothing_else(text: str) -> None:
     try:

@@ -14,11 +14,12 @@ from gpustack_ctrl.api.ports import InstancePort, Protocol
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.validation import Violation, violations
-from tests.api.strategies import values
+from tests.api.strategies import values, unhurried
 
 VALID = InstanceSpec(type="cpu", image="work")
 
 
+@unhurried
 @given(st.one_of(values(Instance), values(InstanceType), values(Setting)))
 def test_what_the_annotations_allow_has_no_violation(value: Any) -> None:
     assert () == violations(value)

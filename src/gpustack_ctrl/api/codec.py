@@ -3,7 +3,8 @@
 Reading goes through msgspec, straight from bytes into attrs classes: fields that a
 class does not declare cost next to nothing. Writing goes through one cattrs converter
 that leaves out what is None or empty: to the API server an absent field and an empty
-one mean the same. A field without default is always written, as its CRD requires it.
+one mean the same. Where they do not, because a field is required or has a default that
+is not empty, the empty value is written.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ T = TypeVar("T")
 Json = Mapping[str, Any]
 
 _EMPTY: tuple[object, ...] = (None, "", (), {})
+_FACTORY: object = attrs.Factory(dict)
 
 
 @cache
@@ -47,16 +49,21 @@ def decode(body: bytes | str) -> Any:
     return msgspec.json.decode(body)
 
 
+def _empty_would_tell(default: object) -> bool:
+    """Whether an empty field would be read as something else, were it left out."""
+    return default not in _EMPTY and not isinstance(default, type(_FACTORY))
+
+
 def _unstructurer(kind: type) -> Callable[[Any], dict[str, Any]]:
     names = tuple(field.name for field in attrs.fields(kind))
-    required = {field.name for field in attrs.fields(kind) if field.default is attrs.NOTHING}
+    telling = {field.name for field in attrs.fields(kind) if _empty_would_tell(field.default)}
 
     def unstructure(value: object) -> dict[str, Any]:
         pairs = ((name, getattr(value, name)) for name in names)
         return {
             name: _converter.unstructure(held)
             for name, held in pairs
-            if held not in _EMPTY or name in required
+            if held not in _EMPTY or (name in telling and held is not None)
         }
 
     return unstructure
