@@ -17,7 +17,7 @@ from gpustack_ctrl.api.ports import InstancePort, Protocol
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.api.volumes import EphemeralVolume, WorkspaceVolume
-from tests.api.strategies import values, unhurried
+from tests.api.strategies import unhurried, values
 
 KINDS = (Instance, InstanceType, InstanceSSHPublicKey, Setting)
 MINIMAL = {"metadata": {"name": "work"}, "spec": {"type": "cpu", "image": "work"}}

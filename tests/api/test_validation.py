@@ -14,7 +14,7 @@ from gpustack_ctrl.api.ports import InstancePort, Protocol
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.validation import Violation, violations
-from tests.api.strategies import values, unhurried
+from tests.api.strategies import unhurried, values
 
 VALID = InstanceSpec(type="cpu", image="work")
 
