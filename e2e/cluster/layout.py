@@ -125,3 +125,9 @@ class Layout:
             file.unlink(missing_ok=True)
         if not any(self.directory.iterdir()):
             self.directory.rmdir()
+
+
+def last_line(log: Path) -> str:
+    """Return the last line of *log*, or that there is none."""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"

@@ -15,7 +15,7 @@ import attrs
 
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.errors import ClusterError
-from e2e.cluster.layout import Layout
+from e2e.cluster.layout import Layout, last_line
 from e2e.cluster.nodes import accelerators
 from e2e.cluster.programs import build
 from e2e.cluster.waiting import until
@@ -38,10 +38,10 @@ def up(directory: Path, fleet: Fleet) -> Cluster:
 
     Raises ClusterError when it cannot be started; then nothing of it runs any more.
     """
-    with _started(directory, fleet) as (cluster, process):
-        if process.stdin is not None:
-            process.stdin.write(b"detach\n")
-            process.stdin.flush()
+    cluster, process = _start(directory, fleet)
+    if process.stdin is not None:
+        process.stdin.write(b"detach\n")
+    _close(process)
     return cluster
 
 
@@ -51,14 +51,11 @@ def running(fleet: Fleet, *, directory: Path | None = None) -> Iterator[Cluster]
 
     Without a *directory* it lives in a temporary one.
     """
-    with tempfile.TemporaryDirectory(prefix="gpustack-ctrl-", ignore_cleanup_errors=True) as spare:
-        place = directory or Path(spare) / "cluster"
-        with _started(place, fleet) as (cluster, process):
-            try:
-                yield cluster
-            finally:
-                _close(process)
-                process.wait(_PATIENCE)
+    cluster, process = _start(directory, fleet)
+    try:
+        yield cluster
+    finally:
+        _end(process)
 
 
 def down(directory: Path) -> None:
@@ -78,25 +75,22 @@ def down(directory: Path) -> None:
         layout.remove(keep_log=False)
 
 
-@contextmanager
-def _started(directory: Path, fleet: Fleet) -> Iterator[tuple[Cluster, subprocess.Popen[bytes]]]:
-    """Have a cluster that is complete, and its supervisor, which is told to end on an error."""
+def _start(directory: Path | None, fleet: Fleet) -> tuple[Cluster, subprocess.Popen[bytes]]:
+    """Return a cluster that is complete, and its supervisor, which waits for us to let go."""
     capacity = accelerators(fleet.gpus, fleet.manufacturer)
     build()
-    layout = Layout(directory=directory.resolve())
+    place = directory or Path(tempfile.mkdtemp(prefix="gpustack-ctrl-"))
+    layout = Layout(directory=place.resolve())
     _claim(layout)
     process = _supervise(layout)
     try:
         _hear_ready(process, layout)
         cluster = Cluster(directory=layout.directory)
         _complete(cluster, [f"node-{number}" for number in range(fleet.nodes)], capacity)
-        yield cluster, process
     except BaseException:
-        _close(process)
-        process.wait(_PATIENCE)
+        _end(process)
         raise
-    finally:
-        _close(process)
+    return cluster, process
 
 
 def _claim(layout: Layout) -> None:
@@ -131,7 +125,8 @@ def _supervise(layout: Layout) -> subprocess.Popen[bytes]:
 def _hear_ready(process: subprocess.Popen[bytes], layout: Layout) -> None:
     said = process.stdout.readline().decode().strip() if process.stdout else ""
     if said != "ready":
-        raise ClusterError(said or f"the cluster did not start: see {layout.log / 'supervisor'}")
+        log = layout.log / "supervisor"
+        raise ClusterError(said or f"the cluster did not start: {last_line(log)} (see {log})")
 
 
 def _complete(cluster: Cluster, names: list[str], capacity: Mapping[str, str]) -> None:
@@ -148,6 +143,12 @@ def _close(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Return when the supervisor and its cluster are gone."""
+    _close(process)
+    process.wait(_PATIENCE)
 
 
 def _is_free(lock: IO[str]) -> bool:

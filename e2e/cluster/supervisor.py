@@ -13,7 +13,8 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 
@@ -21,7 +22,7 @@ import attrs
 
 from e2e.cluster import credentials, parts
 from e2e.cluster.errors import ClusterError
-from e2e.cluster.layout import LOOPBACK, Layout, Ports
+from e2e.cluster.layout import LOOPBACK, Layout, Ports, last_line
 from e2e.cluster.processes import ends_with_parent
 from e2e.cluster.programs import Programs, programs
 
@@ -86,7 +87,6 @@ class Supervisor:
         users = credentials.new_users()
         credentials.write_tokens(self.layout, users)
         self._launch(parts.api_server(self.layout, self.ports))
-        self._until(self.layout.certificate.exists, "the API server has no certificate")
         self._until(self._ready, "the API server is not ready")
         credentials.write_kubeconfigs(self.layout, users)
         for part in parts.controllers(self.layout):
@@ -130,24 +130,21 @@ class Supervisor:
         for name, process in self.running.items():
             if process.poll() is not None:
                 raise ClusterError(
-                    f"{name} ended with {process.returncode}: {self._last_words(name)}"
+                    f"{name} ended with {process.returncode}: {last_line(self.layout.log / name)}"
                     f" (see {self.layout.log / name})"
                 )
 
-    def _last_words(self, name: str) -> str:
-        lines = (self.layout.log / name).read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
-
     def _ready(self) -> bool:
-        context = ssl.create_default_context(cafile=str(self.layout.certificate))
-        connection = HTTPSConnection(LOOPBACK, self.ports.api_server, context=context, timeout=5)
         try:
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200  # noqa: PLR2004  HTTP's word for yes.
+            # Also fails while the API server is still writing its certificate.
+            context = ssl.create_default_context(cafile=str(self.layout.certificate))
+            with closing(
+                HTTPSConnection(LOOPBACK, self.ports.api_server, context=context, timeout=5)
+            ) as connection:
+                connection.request("GET", "/readyz")
+                return connection.getresponse().status == HTTPStatus.OK
         except (OSError, HTTPException):
             return False
-        finally:
-            connection.close()
 
 
 def prepare(layout: Layout, built: Programs) -> None:
