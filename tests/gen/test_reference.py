@@ -21,7 +21,8 @@ PAGE = kind_page(KINDS[0])
         "| `protocol` | string | `TCP` | `TCP`, `UDP`, `SCTP` | Transport protocol. |",
         "| `cpu` | quantity |  |  | CPU limit in cores. Absent: by the type. |",
         "| `lastTransitionTime` | time |  |  | When status last changed. |",
-        "| `podIPs[].ip` | string |  | at most 64 characters | Addresses of the Pod. The address. |",
+        "| `imagePullSecret.name` | string |  | 1 to 253 characters | Secret of type "
+        "kubernetes.io/dockerconfigjson in the same namespace. Name of the object. |",
     ],
 )
 def test_a_row_says_type_default_bounds_and_meaning(row: str) -> None:
