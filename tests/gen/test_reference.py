@@ -21,8 +21,6 @@ PAGE = kind_page(KINDS[0])
         "| `protocol` | string | `TCP` | `TCP`, `UDP`, `SCTP` | Transport protocol. |",
         "| `cpu` | quantity |  |  | CPU limit in cores. Absent: by the type. |",
         "| `lastTransitionTime` | time |  |  | When status last changed. |",
-        "| `imagePullSecret.name` | string |  | 1 to 253 characters | Secret of type "
-        "kubernetes.io/dockerconfigjson in the same namespace. Name of the object. |",
     ],
 )
 def test_a_row_says_type_default_bounds_and_meaning(row: str) -> None:
@@ -90,3 +88,10 @@ def test_no_cell_breaks_its_table() -> None:
         widths = {len(re.split(r"(?<!\\)\|", row)) for row in rows}
 
         assert len(widths) == 1
+
+
+def test_an_object_of_one_field_is_shown_where_it_is_named() -> None:
+    [row] = [line for line in PAGE.splitlines() if "`podIPs[].ip`" in line]
+
+    assert row.endswith("| at most 64 characters | Addresses of the Pod. The address. |")
+    assert "## status.podIPs[]" not in PAGE
