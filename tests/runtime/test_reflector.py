@@ -113,33 +113,6 @@ async def test_r6_a_line_without_its_end_is_no_event() -> None:
     assert {"10"} == {request.resource_version for request in at.server.watches}
 
 
-@pytest.mark.parametrize(("bookmarked", "deadline"), [(False, 460), (True, 150)])
-async def test_r7_a_dead_connection_is_left_within_a_second_of_its_deadline(
-    bookmarked: bool,  # noqa: FBT001 -- a parametrized case.
-    deadline: float,
-) -> None:
-    at = scene()
-    async with at.running():
-        if bookmarked:
-            at.server.bookmark()
-        await settle()
-        at.server.black_hole()
-        dead = at.server.connections[0]
-
-        await at.clock.advance(deadline - 1)
-        assert [dead] == at.server.connections
-
-        await at.clock.advance(2)
-        assert dead not in at.server.connections
-        assert "silent" in at.informer.trouble
-
-        at.server.put("a")
-        await at.clock.advance(5)
-        assert synced_with(at)
-        assert "" == at.informer.trouble
-    assert 1 == len(at.server.lists)
-
-
 async def test_r8_failures_are_spaced_until_two_minutes_went_well() -> None:
     at = scene()
     at.server.unreachable = UnreachableError("connection refused")
@@ -177,33 +150,6 @@ async def test_r9_a_watch_that_cannot_start_is_tried_again_without_a_list(error:
         assert synced_with(at)
     assert 1 == len(at.server.lists)
     assert {"10"} == {request.resource_version for request in at.server.watches[:13]}
-
-
-async def test_r13_a_stalled_loop_finds_the_bytes_that_waited() -> None:
-    at = scene()
-    async with at.running():
-        at.server.bookmark()
-        await settle()
-        at.server.put("a")
-        at.clock.stall(200)
-        await at.clock.advance(100)
-
-        assert synced_with(at)
-        assert "" == at.informer.trouble
-    assert 1 == len(at.server.watches)
-
-
-async def test_r13_the_time_of_day_may_jump() -> None:
-    at = scene()
-    async with at.running():
-        at.clock.jump(-86400)
-        at.server.put("a")
-        await at.clock.advance(100)
-        at.clock.jump(2 * 86400)
-        await at.clock.advance(100)
-
-        assert synced_with(at)
-    assert 1 == len(at.server.watches)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.5, 100, 455, 460.2, 461])

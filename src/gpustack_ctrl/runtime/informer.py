@@ -46,7 +46,7 @@ class Event(Generic[T_co]):
 Handler: TypeAlias = Callable[[Event[T]], None]
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class Informer(Generic[T]):
     """Keeps `store` equal to what *list_watch* tells, and its handlers up to date.
 

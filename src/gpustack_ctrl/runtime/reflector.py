@@ -59,7 +59,7 @@ class Sink(Protocol[T_contra]):
         ...
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class Reflector(Generic[T]):
     """Lists and watches *resource*, and tells *sink* of it, until it is cancelled."""
 
