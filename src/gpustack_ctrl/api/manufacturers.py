@@ -51,11 +51,6 @@ class Manufacturer:
         """What a sidecar asks for to see the cards of its Pod without holding one."""
         return f"device.gpustack.ai/{self.key}.visibility"
 
-    @property
-    def visibility_variable(self) -> str:
-        """The first of the variables that decide what is visible; empty: there is none."""
-        return next(iter(self.invisible), "")
-
 
 # The value that shows nothing is `void` for NVIDIA's and Ascend's toolkits and `none` for
 # AMD's, by their manuals. The other toolkits tell no such value; empty means nothing to

@@ -105,7 +105,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self.sessions.close()
+        await self.sessions.close(self._clock)
 
     async def __aenter__(self) -> Self:
         return self
@@ -137,5 +137,5 @@ class Connection:
             return False
         before, self.sessions = self.sessions, Sessions(endpoint)
         self._material = material
-        await before.close()
+        await before.close(self._clock)
         return True

@@ -6,12 +6,16 @@ lease, and a watch holds its connection for minutes.
 
 import socket
 import ssl
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 import attrs
+
+from gpustack_ctrl.runtime.clock import Clock
 
 REQUESTS_IN_FLIGHT = 32
 UNLIMITED = 0
@@ -28,6 +32,12 @@ _SOCKET_OPTIONS: tuple[tuple[str, int], ...] = (
     ("TCP_KEEPCNT", KEEPALIVE_PROBES),
     ("TCP_USER_TIMEOUT", UNACKNOWLEDGED_MILLISECONDS),
 )
+
+
+FAREWELL_SECONDS = 1.0
+POLL_SECONDS = 0.005
+CLOSED = -1
+"""The file descriptor of a socket that is closed."""
 
 
 class Pool(Enum):
@@ -71,20 +81,39 @@ class Sessions:
 
     def __init__(self, endpoint: Endpoint) -> None:
         context = endpoint.tls()
-        self._sessions = {pool: _session(endpoint, context, pool) for pool in Pool}
+        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._sessions = {pool: _session(endpoint, context, pool, self._socket) for pool in Pool}
 
     def __getitem__(self, pool: Pool) -> aiohttp.ClientSession:
         """The session of *pool*."""
         return self._sessions[pool]
 
-    async def close(self) -> None:
-        """Close all connections; requests in flight fail."""
+    async def close(self, clock: Clock) -> None:
+        """Close all connections; requests in flight fail.
+
+        TLS takes leave of its peer in the background: wait for that, but not for long.
+        """
         for session in self._sessions.values():
             await session.close()
+        deadline = clock.monotonic() + FAREWELL_SECONDS
+        while any(held.fileno() != CLOSED for held in self._sockets):
+            if clock.monotonic() > deadline:
+                return
+            await clock.sleep(POLL_SECONDS)
+
+    def _socket(self, address: tuple[Any, ...]) -> socket.socket:
+        made = _socket(address)
+        self._sockets.add(made)
+        return made
 
 
-def _session(endpoint: Endpoint, context: ssl.SSLContext, pool: Pool) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(ssl=context, limit=pool.value, socket_factory=_socket)
+def _session(
+    endpoint: Endpoint,
+    context: ssl.SSLContext,
+    pool: Pool,
+    sockets: Callable[[tuple[Any, ...]], socket.socket],
+) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(ssl=context, limit=pool.value, socket_factory=sockets)
     return aiohttp.ClientSession(
         connector=connector,
         headers={"Accept": "application/json", "Accept-Encoding": "identity"},

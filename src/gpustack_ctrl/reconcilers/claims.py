@@ -17,11 +17,15 @@ class Claim(Enum):
 
 
 def claim(instance: Instance, have: Object | None) -> Claim:
-    """Whose *have* is, decided by the UID of its controller and by nothing else."""
+    """Whose *have* is, decided by UIDs: its controller's, or the one it was labelled with.
+
+    The label tells a child whose owner somebody removed by hand from one that an earlier
+    Instance left behind.
+    """
     if have is None:
         return Claim.ABSENT
     owner = have.metadata.controller
-    if owner is not None and owner.uid == instance.uid:
+    if instance.uid == (owner.uid if owner else have.metadata.labels.get(names.PART_OF)):
         return Claim.OURS
     if have.metadata.deleting or _of_an_earlier_instance(instance, owner):
         return Claim.PASSING

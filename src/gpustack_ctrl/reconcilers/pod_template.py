@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import attrs
 
-from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api import codec, names, quantity
 from gpustack_ctrl.api.core import ResourceRequirements
 from gpustack_ctrl.api.environment import EnvVar
 from gpustack_ctrl.api.instance import InstanceSpec
@@ -25,6 +25,7 @@ from gpustack_ctrl.api.pod_template import (
     VolumeMount,
 )
 from gpustack_ctrl.api.ports import InstancePort
+from gpustack_ctrl.api.volumes import WorkspaceVolume
 from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
 from gpustack_ctrl.reconcilers.claims import owner_of
 from gpustack_ctrl.reconcilers.refusal import Refusal
@@ -49,10 +50,20 @@ def resources(offered: InstanceTypeSpec, seen: InstanceSnapshot) -> Resources | 
     accelerator = request(offered, asked)
     if isinstance(accelerator, Refusal):
         return accelerator
-    main = size(offered, asked, accelerator, overcommit=seen.settings.overcommit)
+    roomy = _with_room_for(seen.instance.spec.volume, offered)
+    main = size(roomy, asked, accelerator, overcommit=seen.settings.overcommit)
     if isinstance(main, Refusal):
         return main
     return Resources(accelerator=accelerator, main=main)
+
+
+def _with_room_for(volume: WorkspaceVolume | None, offered: InstanceTypeSpec) -> InstanceTypeSpec:
+    """*offered* with storage for an ephemeral workspace, which the kubelet counts in."""
+    capacity = volume.ephemeral.capacity if volume and volume.ephemeral else None
+    if capacity is None or offered.localStorage is None:
+        return offered
+    room = quantity.parse(offered.localStorage) + quantity.parse(capacity)
+    return attrs.evolve(offered, localStorage=quantity.binary(room))
 
 
 def rendered(seen: InstanceSnapshot) -> PodTemplate | None:
@@ -141,13 +152,9 @@ def _blindfold(accelerator: AcceleratorRequest) -> Iterator[EnvVar]:
     """
     if accelerator.count:
         return
-    for variable, nothing in _NOTHING_VISIBLE.items():
-        yield EnvVar(name=variable, value=nothing)
-
-
-_NOTHING_VISIBLE = {
-    row.visibility_variable: "none" for row in MANUFACTURERS.values() if row.visibility_variable
-}
+    for row in MANUFACTURERS.values():
+        for variable, nothing in row.invisible.items():
+            yield EnvVar(name=variable, value=nothing)
 
 
 def _container_port(port: InstancePort) -> ContainerPort:
