@@ -129,6 +129,15 @@ async def test_a_conflict_carries_its_details(rigged: Rigged) -> None:
     assert ("UID",) == caught.value.causes
 
 
+async def test_a_patch_of_another_uid_is_a_conflict(rigged: Rigged) -> None:
+    """The API server calls the UID an immutable field, and the patch invalid for good."""
+    sentence = 'metadata.uid: Invalid value: "another": field is immutable'
+    answer = status(422, "Invalid", sentence, causes=[{"field": "metadata.uid"}])
+    async with rigged(in_turn(answer)) as rig:
+        with pytest.raises(ConflictError, match=r"metadata\.uid"):
+            await rig.exchange.send(POST)
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -10,7 +10,7 @@ from gpustack_ctrl.client.rest import Rest
 async def missing(rest: Rest, resources: Iterable[Resource]) -> tuple[Resource, ...]:
     """Those of *resources* that the API server does not serve; raise `ApiError`."""
     wanted = tuple(resources)
-    served = {version: await _served(rest, version) for version in map(_root, wanted)}
+    served = {root: await _served(rest, root) for root in {_root(resource) for resource in wanted}}
     return tuple(resource for resource in wanted if resource.plural not in served[_root(resource)])
 
 

@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
-OPEN_SECONDS = 30.0
 BEFORE_RETRY_SECONDS = 0.1
 REFUSED_FROM = 300
 NO_ANSWER = "<error>"
@@ -51,7 +50,7 @@ class Unmetered:
 class Call:
     """A request: *path* without the host, *query* already encoded.
 
-    Its whole answer must be there within *seconds*, unless it is streamed.
+    Its answer must be there within *seconds*: all of it, or its head if it is streamed.
     """
 
     method: str
@@ -155,7 +154,7 @@ class Exchange:
         started, code = self.clock.monotonic(), NO_ANSWER
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         try:
-            async with asyncio.timeout(OPEN_SECONDS):
+            async with asyncio.timeout(call.seconds):
                 response = await self._request(call, headers, timeout)
                 body = await response.read() if response.status >= REFUSED_FROM else b""
                 code = str(response.status)

@@ -59,7 +59,9 @@ class Rest:
     ) -> bytes:
         """The object after *patch*: null removes a field, a list is replaced as a whole.
 
-        With `metadata.uid` or `metadata.resourceVersion` it is done to that one alone.
+        With `metadata.resourceVersion` it is done to that version alone, and with
+        `metadata.uid` to that object alone; but in the status of a custom resource the API
+        server does not look at the UID.
         """
         path = resource.path(key, subresource=subresource)
         return await self._write("PATCH", path, patch, content_type=MERGE_PATCH)

@@ -1,0 +1,35 @@
+"""A client of a scripted server."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import attrs
+import pytest
+
+from gpustack_ctrl.client.client import Client
+from tests.client.kubeconfigs import client, connected, kubeconfig, write
+from tests.client.scripted import Script, ScriptedServer, scripted
+
+
+@attrs.frozen
+class Served:
+    """A scripted server and a client of it."""
+
+    server: ScriptedServer
+    client: Client
+
+
+Serving = Callable[[Script], AbstractAsyncContextManager[Served]]
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Serving:
+    @asynccontextmanager
+    async def serve(script: Script) -> AsyncIterator[Served]:
+        async with scripted(script) as server:
+            path = write(tmp_path / "kubeconfig", kubeconfig(server.url))
+            async with await connected(path) as connection:
+                yield Served(server, client(connection))
+
+    return serve
