@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from gpustack_ctrl.app.compaction import Compaction
 from gpustack_ctrl.app.operator import operator
 from gpustack_ctrl.app.start import check, install_crds
 from gpustack_ctrl.client.client import Client
@@ -37,6 +38,7 @@ async def run(options: Options) -> Ending:
         await check(client.rest, [informer.list_watch for informer in watched])
         manager = Manager(
             clock=clock,
+            background=(Compaction(watched),),
             informers=watched,
             controllers=parts.controllers,
         )

@@ -34,12 +34,13 @@ class InstanceReconciler:
     actor: Actor
     clock: Clock
     patience: Patience = attrs.field(factory=Patience)
+    _uids: dict[ObjectKey, str] = attrs.field(factory=dict, init=False)
 
     async def reconcile(self, request: Request) -> Result:
         """Bring the Pod and the Service of the Instance into shape, and tell its status."""
         instance = self.caches.instances.get(request)
+        self._remember(request, instance)
         if instance is None:
-            self.patience.forget(request)
             return DONE  # Gone: owner references collect what it owned.
         if not self.actor.fresh(instance.uid):
             return Result(after=STALE_RETRY_SECONDS)
@@ -51,6 +52,16 @@ class InstanceReconciler:
         if refused:
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])
         return Result(after=wait) if wait else DONE
+
+    def _remember(self, key: ObjectKey, instance: Instance | None) -> None:
+        """Forget an Instance that is gone, also one whose name another has by now."""
+        before = self._uids.get(key)
+        if before is not None and (instance is None or instance.uid != before):
+            self.actor.freshness.forget(before)
+            self.patience.forget(key)
+            del self._uids[key]
+        if instance is not None:
+            self._uids[key] = instance.uid
 
     def observe(self, instance: Instance) -> InstanceSnapshot:
         """Read the caches once, so that a pass decides on a single picture."""
