@@ -18,6 +18,8 @@ from gpustack_ctrl.plan.diff import EVERYTHING, merge_patch
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.freshness import Freshness
 
+NAMESPACE_TERMINATING = "NamespaceTerminating"
+
 
 class Writer(Protocol):
     """What the actor needs of a client: the answer is the object as the server holds it."""
@@ -110,5 +112,10 @@ class Actor:
 
 
 def _as_good_as_done(action: Action, error: ApiError) -> bool:
-    """Deleting what is gone, or what is another object by now, is done."""
+    """Deleting what is gone, or what is another object by now, is done.
+
+    In a namespace that is going away nothing can be made, and nothing needs to be.
+    """
+    if NAMESPACE_TERMINATING in error.causes:
+        return True
     return isinstance(action, Delete) and isinstance(error, NotFoundError | ConflictError)
