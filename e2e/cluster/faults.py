@@ -13,7 +13,7 @@ LABEL = "topology.kubernetes.io/region"
 
 
 class Fault(StrEnum):
-    """A fault of a node, as the value of its `LABEL`. See stages/faults.yaml."""
+    """A fault of a node, as the value of its `LABEL`. See stages/faults-*.yaml."""
 
     SLOW_IMAGE_PULL = "slow-image-pull"
     IMAGE_PULL_BACK_OFF = "image-pull-back-off"

@@ -1,65 +1,12 @@
 """Each fault, on the real thing."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-import attrs
 import pytest
 
 from e2e.cluster import Cluster, ClusterError, Fault, until
-
-Pod = Mapping[str, Any]
-
-
-@attrs.frozen(kw_only=True)
-class Bench:
-    """A node for one test, and Pods on it."""
-
-    cluster: Cluster
-    namespace: str
-    node: str
-
-    def run(self, name: str = "main", *, finalizers: tuple[str, ...] = ()) -> None:
-        container = {"name": "main", "image": "registry.example/main:1"}
-        body = {
-            "metadata": {"name": name, "finalizers": list(finalizers)},
-            "spec": {
-                "nodeName": self.node,
-                "containers": [container],
-                "terminationGracePeriodSeconds": 2,
-            },
-        }
-        self.cluster.api().post(f"/api/v1/namespaces/{self.namespace}/pods", body)
-
-    def pod(self, name: str = "main") -> Pod | None:
-        found: Pod | None = self.cluster.api().find(self._path(name))
-        return found
-
-    def delete(self, name: str = "main") -> None:
-        self.cluster.api().delete(self._path(name))
-
-    def wait(self, condition: Callable[[Pod], bool]) -> Pod:
-        seen: list[Pod] = []
-
-        def holds() -> bool:
-            pod = self.pod()
-            if pod is None:
-                return False
-            seen.append(pod)
-            return condition(pod)
-
-        until(holds, "the Pod does not get there", seconds=30)
-        return seen[-1]
-
-    def wait_gone(self) -> None:
-        until(lambda: self.pod() is None, "the Pod is still there", seconds=30)
-
-    def reasons(self) -> set[str]:
-        events = self.cluster.api().get(f"/api/v1/namespaces/{self.namespace}/events")["items"]
-        return {event["reason"] for event in events}
-
-    def _path(self, name: str) -> str:
-        return f"/api/v1/namespaces/{self.namespace}/pods/{name}"
+from e2e.cluster.faults import LABEL
+from tests.e2e_cluster.bench import Bench, condition, container_status, ready, waiting_reason
 
 
 @pytest.fixture
@@ -68,25 +15,6 @@ def bench(cluster: Cluster, namespace: str) -> Iterator[Bench]:
     cluster.add_node(node, schedulable=False)
     yield Bench(cluster=cluster, namespace=namespace, node=node)
     cluster.remove_node(node)
-
-
-def condition(pod: Pod, kind: str) -> Any:
-    found = [entry for entry in pod["status"].get("conditions", ()) if entry["type"] == kind]
-    return found[0]["status"] if found else None
-
-
-def ready(pod: Pod) -> bool:
-    return bool(condition(pod, "Ready") == "True")
-
-
-def waiting_reason(pod: Pod) -> Any:
-    container = container_status(pod)
-    return container.get("state", {}).get("waiting", {}).get("reason")
-
-
-def container_status(pod: Pod) -> Mapping[str, Any]:
-    statuses: list[Mapping[str, Any]] = pod["status"].get("containerStatuses", [{}])
-    return statuses[0]
 
 
 def test_without_a_fault_a_pod_runs_and_is_gone_when_deleted(bench: Bench) -> None:
@@ -211,6 +139,25 @@ def test_a_fault_that_is_lifted_spares_new_pods(bench: Bench) -> None:
     pod = bench.wait(ready)
 
     assert "Running" == pod["status"]["phase"]
+
+
+def test_a_pod_may_carry_a_fault_itself_until_its_label_is_removed(bench: Bench) -> None:
+    bench.run(labels={LABEL: Fault.IMAGE_PULL_BACK_OFF})
+    bench.wait(lambda pod: waiting_reason(pod) == "ImagePullBackOff")
+
+    bench.relabel({LABEL: None})
+
+    bench.wait(ready)
+
+
+def test_a_running_pod_can_be_evicted_by_its_label(bench: Bench) -> None:
+    bench.run()
+    bench.wait(ready)
+
+    bench.relabel({LABEL: Fault.EVICTION.lasting("10ms")})
+
+    pod = bench.wait(lambda pod: pod["status"]["phase"] == "Failed")
+    assert "Evicted" == pod["status"]["reason"]
 
 
 def test_a_lost_node_leaves_its_pods_terminating_until_it_recovers(bench: Bench) -> None:
