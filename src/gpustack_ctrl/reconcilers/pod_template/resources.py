@@ -1,0 +1,42 @@
+"""What the containers of an Instance's Pod ask for."""
+
+import attrs
+
+from gpustack_ctrl.api import quantity
+from gpustack_ctrl.api.core import ResourceRequirements
+from gpustack_ctrl.api.instance_type import InstanceTypeSpec
+from gpustack_ctrl.api.volumes import WorkspaceVolume
+from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.sizing import size
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+
+
+@attrs.frozen(kw_only=True)
+class Resources:
+    """What the containers of the Pod ask for."""
+
+    accelerator: AcceleratorRequest
+    main: ResourceRequirements
+
+
+def resources(offered: InstanceTypeSpec, seen: InstanceSnapshot) -> Resources | Refusal:
+    """What the Instance gets of a type, or why it gets nothing."""
+    asked = seen.instance.spec.resources
+    accelerator = request(offered, asked)
+    if isinstance(accelerator, Refusal):
+        return accelerator
+    roomy = _with_room_for(seen.instance.spec.volume, offered)
+    main = size(roomy, asked, accelerator, overcommit=seen.settings.overcommit)
+    if isinstance(main, Refusal):
+        return main
+    return Resources(accelerator=accelerator, main=main)
+
+
+def _with_room_for(volume: WorkspaceVolume | None, offered: InstanceTypeSpec) -> InstanceTypeSpec:
+    """*offered* with storage for an ephemeral workspace, which the kubelet counts in."""
+    capacity = volume.ephemeral.capacity if volume and volume.ephemeral else None
+    if capacity is None or offered.localStorage is None:
+        return offered
+    room = quantity.parse(offered.localStorage) + quantity.parse(capacity)
+    return attrs.evolve(offered, localStorage=quantity.binary(room))

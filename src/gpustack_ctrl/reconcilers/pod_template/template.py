@@ -1,0 +1,80 @@
+"""The whole Pod of an Instance, and the fingerprint of what it is meant to be."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+import attrs
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.instance_type import InstanceTypeSpec
+from gpustack_ctrl.api.meta import ObjectMeta
+from gpustack_ctrl.api.pod_template import PodSecurity, PodTemplate, PodTemplateSpec
+from gpustack_ctrl.reconcilers.claims import owner_of
+from gpustack_ctrl.reconcilers.pod_template.main_container import main_container
+from gpustack_ctrl.reconcilers.pod_template.placement import node_selector, runtime_class
+from gpustack_ctrl.reconcilers.pod_template.resources import Resources, resources
+from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
+from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+
+
+def rendered(seen: InstanceSnapshot) -> PodTemplate | None:
+    """The Pod of *seen*, or None where its type is missing or cannot serve it."""
+    if seen.type is None:
+        return None
+    granted = resources(seen.type.spec, seen)
+    if isinstance(granted, Refusal):
+        return None
+    instance, offered = seen.instance, seen.type.spec
+    template = PodTemplate(
+        metadata=ObjectMeta(
+            name=instance.key.name,
+            namespace=instance.key.namespace,
+            labels=_labels(instance.uid, offered),
+            annotations=_annotations(offered),
+            ownerReferences=(owner_of(instance),),
+        ),
+        spec=_spec(seen, offered, granted),
+    )
+    return _signed(template, instance.spec.restartedAt)
+
+
+def _intent(template: PodTemplate) -> str:
+    """A short fingerprint of what the Pod is meant to be; equal intents, equal Pods."""
+    meant = codec.to_wire(template.spec), template.metadata.labels, template.metadata.annotations
+    return sha256(codec.encode(meant)).hexdigest()[:32]
+
+
+def _signed(template: PodTemplate, restarted_at: str) -> PodTemplate:
+    signature = {names.INTENT: _intent(template), names.RESTARTED_AT: restarted_at}
+    annotations = {**template.metadata.annotations, **signature}
+    return attrs.evolve(template, metadata=attrs.evolve(template.metadata, annotations=annotations))
+
+
+def _labels(uid: str, offered: InstanceTypeSpec) -> Mapping[str, str]:
+    queue = {names.QUEUE_NAME: offered.queueName} if offered.queueName else {}
+    return {names.PART_OF: uid, names.TYPE: names.INSTANCES, **queue}
+
+
+def _annotations(offered: InstanceTypeSpec) -> Mapping[str, str]:
+    return {
+        names.DEFAULT_CONTAINER: names.MAIN,
+        names.SAFE_TO_EVICT: "false",
+        names.DO_NOT_DISRUPT: "true",
+        **offered.podAnnotations,
+    }
+
+
+def _spec(seen: InstanceSnapshot, offered: InstanceTypeSpec, granted: Resources) -> PodTemplateSpec:
+    spec = seen.instance.spec
+    identity = spec.securityContext
+    return PodTemplateSpec(
+        containers=(main_container(spec, granted),),
+        volumes=tuple(volumes(spec)),
+        nodeSelector=node_selector(seen, offered),
+        tolerations=offered.tolerations,
+        runtimeClassName=runtime_class(seen, offered, granted),
+        priorityClassName=offered.priorityClassName,
+        imagePullSecrets=(spec.imagePullSecret,) if spec.imagePullSecret else (),
+        securityContext=PodSecurity(fsGroup=identity.fsGroup) if identity else None,
+    )

@@ -1,0 +1,20 @@
+"""Which cards a container can see when it owns none."""
+
+from collections.abc import Iterator
+
+from gpustack_ctrl.api.environment import EnvVar
+from gpustack_ctrl.api.manufacturers import MANUFACTURERS
+from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest
+
+
+def blindfold(accelerator: AcceleratorRequest) -> Iterator[EnvVar]:
+    """Without an accelerator no card is visible, whatever a ConfigMap or the image says.
+
+    An explicit variable beats `envFrom` and the image, and container runtimes open every
+    card of the node to a container that says `all`.
+    """
+    if accelerator.count:
+        return
+    for row in MANUFACTURERS.values():
+        for variable, nothing in row.invisible.items():
+            yield EnvVar(name=variable, value=nothing)
