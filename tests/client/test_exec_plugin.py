@@ -1,6 +1,8 @@
 """Programs that give credentials: run when needed, and not more often."""
 
+import asyncio
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,14 @@ import attrs
 import pytest
 
 from gpustack_ctrl.client.errors import ConfigurationError
+from gpustack_ctrl.runtime.clock import SystemClock
 from tests.client.certificates import Authority, needs_openssl
 from tests.client.kubeconfigs import client, connected, kubeconfig, write
 from tests.client.scripted import Answer, Received, scripted
 from tests.helpers.clock import FakeClock
 
 API_VERSION = "client.authentication.k8s.io/v1"
+SECONDS = 20.0
 AT_HALF_PAST = "2026-01-01T00:30:00Z"
 AT_ONE = "2026-01-01T01:00:00Z"
 
@@ -166,3 +170,29 @@ async def test_a_plugin_that_gives_nothing_is_told_in_one_line(
 
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+async def test_other_requests_go_on_while_a_plugin_runs(tmp_path: Path, plugin: Plugin) -> None:
+    """One request pays for the renewal; a lease must not wait for it."""
+    plugin.gives_token("first", expires=AT_HALF_PAST)
+    clock = FakeClock()
+    async with scripted(lambda _: Answer()) as server, asyncio.timeout(SECONDS):
+        path = write(tmp_path / "k", kubeconfig(server.url, plugin.user))
+        async with await connected(path, clock=clock) as connection:
+            rest = client(connection).rest
+            os.mkfifo(tmp_path / "gate")
+            (tmp_path / "answer").unlink()
+            (tmp_path / "plugin").write_text(f'#!/bin/sh\ncat "{tmp_path}/gate"\n')
+            await clock.advance(26 * 60)
+            paying = asyncio.create_task(rest.get("/paying"))
+            while not connection.renewing:
+                await SystemClock().sleep(0.01)
+            await rest.get("/other")
+            assert not paying.done()
+            plugin.gives_token("second", expires=AT_ONE)
+            answer = (tmp_path / "answer").read_text()
+            await asyncio.to_thread((tmp_path / "gate").write_text, answer)
+            await paying
+
+    seen = [(request.path, request.headers["authorization"]) for request in server.received]
+    assert [("/other", "Bearer first"), ("/paying", "Bearer second")] == seen

@@ -1,15 +1,12 @@
 """The client on the real API server: what scripted servers cannot promise."""
 
 import asyncio
-import base64
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 import pytest_asyncio
-import yaml
 
 from e2e.cluster import Cluster
 from gpustack_ctrl.api.codec import decode
@@ -17,20 +14,17 @@ from gpustack_ctrl.api.errors import (
     AlreadyExistsError,
     ApiError,
     ConflictError,
-    ForbiddenError,
-    GoneError,
     InvalidError,
     NotFoundError,
-    UnauthorizedError,
+    ServerError,
 )
 from gpustack_ctrl.api.meta import ObjectKey, Resource
 from gpustack_ctrl.api.names import INSTANCE, LEASE, POD, SERVICE
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
 from gpustack_ctrl.client.discovery import missing
-from gpustack_ctrl.client.errors import UntrustedError
 from gpustack_ctrl.client.list_watch import ListWatch
-from gpustack_ctrl.client.location import ConnectionOptions, Surroundings
+from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.client.rest import FieldValidation
 from gpustack_ctrl.runtime.clock import SystemClock
 from gpustack_ctrl.runtime.lines import LineSplitter
@@ -41,7 +35,6 @@ CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configma
 UNKNOWN = Resource(group="none.example", version="v1", kind="Nothing", plural="nothings")
 CLOCK = SystemClock()
 SECONDS = 20.0
-ALL = ListRequest(resource_version="0")
 
 
 @pytest_asyncio.fixture
@@ -149,66 +142,6 @@ async def test_an_unknown_field_is_warned_of_or_refused(client: Client, namespac
         await strict.rest.create(CONFIG_MAP, config_map(namespace, dta={}))
 
 
-async def test_what_is_forbidden_says_which_verb_on_what(cluster: Cluster, namespace: str) -> None:
-    options = ConnectionOptions(kubeconfig=str(cluster.kubeconfig_for("user-00")))
-    async with await connect(options, clock=CLOCK) as connection:
-        client = Client(connection=connection, clock=CLOCK)
-        with pytest.raises(ForbiddenError) as caught:
-            await client.list_watch(POD, namespace=namespace).list(
-                ListRequest(resource_version="0")
-            )
-
-    assert (
-        'pods is forbidden: User "user-00" cannot list resource "pods" in API group "" '
-        f'in the namespace "{namespace}"'
-    ) == str(caught.value)
-
-
-async def test_a_wrong_token_is_told(cluster: Cluster, tmp_path: Path) -> None:
-    content = yaml.safe_load(cluster.kubeconfig.read_text())
-    content["users"][0]["user"] = {"token": "wrong"}
-    (tmp_path / "k").write_text(yaml.safe_dump(content))
-    options = ConnectionOptions(kubeconfig=str(tmp_path / "k"))
-    async with await connect(options, clock=CLOCK) as connection:
-        with pytest.raises(UnauthorizedError):
-            await Client(connection=connection, clock=CLOCK).rest.get(POD.collection())
-
-
-async def test_an_api_server_of_another_authority_is_not_trusted(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    """Without an authority of its own a cluster is judged by the system's."""
-    content = yaml.safe_load(cluster.kubeconfig.read_text())
-    content["clusters"][0]["cluster"] = {"server": cluster.server}
-    (tmp_path / "k").write_text(yaml.safe_dump(content))
-    options = ConnectionOptions(kubeconfig=str(tmp_path / "k"))
-    async with await connect(options, clock=CLOCK) as connection:
-        with pytest.raises(UntrustedError, match="is not trusted"):
-            await Client(connection=connection, clock=CLOCK).rest.get("/version")
-
-
-async def test_a_service_account_of_the_cluster_gets_in(
-    cluster: Cluster, namespace: str, tmp_path: Path
-) -> None:
-    """As in a Pod: token and authority in files, the address in the environment."""
-    token = cluster.kubectl("create", "token", "default", "--namespace", namespace)
-    cluster_entry = yaml.safe_load(cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
-    (tmp_path / "token").write_text(token)
-    (tmp_path / "ca.crt").write_bytes(authority_of(cluster_entry))
-    host, _, port = cluster.server.removeprefix("https://").partition(":")
-    environ = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
-    around = Surroundings(environ=environ, home=tmp_path, service_account=tmp_path)
-    async with await connect(ConnectionOptions(), clock=CLOCK, surroundings=around) as connection:
-        with pytest.raises(ForbiddenError, match=f"system:serviceaccount:{namespace}:default"):
-            await Client(connection=connection, clock=CLOCK).rest.get(POD.collection(namespace))
-
-
-def authority_of(entry: dict[str, str]) -> bytes:
-    if "certificate-authority" in entry:
-        return Path(entry["certificate-authority"]).read_bytes()
-    return base64.b64decode(entry["certificate-authority-data"])
-
-
 async def events(list_watch: ListWatch, request: WatchRequest, count: int) -> list[Any]:
     """The first *count* events of a watch."""
     lines, seen = LineSplitter(), []
@@ -265,12 +198,26 @@ async def test_a_list_comes_in_pages(client: Client, namespace: str) -> None:
     assert ["b", "c", "d"] == names
 
 
-async def test_a_token_that_is_no_longer_known_is_gone_or_refused(
+async def test_a_version_that_the_server_has_not_reached_is_told_apart(
     client: Client, namespace: str
 ) -> None:
     list_watch = client.list_watch(CONFIG_MAP, namespace=namespace)
-    with pytest.raises((GoneError, ApiError)):
-        await list_watch.list(ListRequest(resource_version="", limit=1, continue_="unknown"))
+    with pytest.raises(ServerError) as caught:
+        await list_watch.list(ListRequest(resource_version="999999999"))
+
+    assert ("ResourceVersionTooLarge",) == caught.value.causes
+    assert caught.value.retry_after is not None
+
+
+async def test_a_version_whose_history_is_gone_ends_the_watch(
+    client: Client, namespace: str
+) -> None:
+    """The error comes as an event: the answer as such is a 200."""
+    list_watch = client.list_watch(CONFIG_MAP, namespace=namespace)
+    request = WatchRequest(resource_version="1", timeout_seconds=5)
+    seen = await events(list_watch, request, 1)
+
+    assert [("ERROR", 410)] == [(event["type"], event["object"]["code"]) for event in seen]
 
 
 async def test_a_lease_is_read_created_and_replaced(client: Client, namespace: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 
+import aiohttp
 import attrs
 import yaml
 
@@ -46,6 +47,17 @@ MARGIN_SECONDS = 300.0
 SHORTEST_SECONDS = 1.0
 PLUGIN_SECONDS = 60.0
 BEARER = "BearerToken"
+# The loaders check little of what they read, and OIDC asks other servers.
+LOADER_FAULTS = (
+    ConfigException,
+    aiohttp.ClientError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+)
 
 # What the library logs as an error it also raises; what it logs as debug holds bodies.
 logging.getLogger("kubernetes_asyncio").setLevel(logging.CRITICAL)
@@ -190,5 +202,5 @@ def explained(location: InCluster | Kubeconfig) -> Iterator[None]:
     except TimeoutError as error:
         why = f"the exec plugin did not end within {PLUGIN_SECONDS:.0f} s"
         raise ConfigurationError(f"{location}: {why}") from error
-    except (ConfigException, OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except LOADER_FAULTS as error:
         raise ConfigurationError(f"{location}: {one_line(error)}") from error

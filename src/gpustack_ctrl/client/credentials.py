@@ -42,9 +42,10 @@ class Login(Protocol):
 class Connection:
     """The API server as one identity of ours sees it.
 
-    Guarantees: `headers` are renewed before they expire; a renewal that fails leaves the
-    old ones in use; requests that are refused at the same time cause one renewal. A change
-    of certificates replaces all sessions, which fails what is in flight.
+    Guarantees: `headers` are renewed before they expire, at the cost of one request: others
+    go on with the old ones meanwhile, as all do when a renewal fails. Requests that are
+    refused at the same time cause one renewal. A change of certificates replaces all
+    sessions, which fails what is in flight.
     """
 
     def __init__(self, login: Login, access: Access, clock: Clock) -> None:
@@ -85,12 +86,16 @@ class Connection:
         """The current session of *pool*; do not keep it over an await."""
         return self.sessions[pool]
 
+    @property
+    def renewing(self) -> bool:
+        """Whether new credentials are being fetched."""
+        return self._renewing.locked()
+
     async def headers(self) -> Mapping[str, str]:
         """What each request says of us: the authorization, if there is one, and our name."""
-        if self._clock.monotonic() >= self._due:
+        if self._clock.monotonic() >= self._due and not self.renewing:
             async with self._renewing:
-                if self._clock.monotonic() >= self._due:
-                    await self._renew(anew=False)
+                await self._renew(anew=False)
         return self._access.headers
 
     async def renew(self, refused: Mapping[str, str]) -> bool:

@@ -102,7 +102,7 @@ class Sessions:
             await clock.sleep(POLL_SECONDS)
 
     def _socket(self, address: tuple[Any, ...]) -> socket.socket:
-        made = _socket(address)
+        made = watchful_socket(address)
         self._sockets.add(made)
         return made
 
@@ -123,7 +123,7 @@ def _session(
     )
 
 
-def _socket(address: tuple[Any, ...]) -> socket.socket:
+def watchful_socket(address: tuple[Any, ...]) -> socket.socket:
     """A socket for one entry of `getaddrinfo` that notices when its peer is gone."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
