@@ -20,9 +20,7 @@ from typing import Any
 
 import attrs
 
-from gpustack_ctrl.api.meta import ObjectKey, Resource
-
-LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases")
+from gpustack_ctrl.api.meta import ObjectKey
 
 Lease = Mapping[str, Any]
 """A Lease as it is on the wire."""
@@ -183,8 +181,8 @@ class Election:
 
     def _new(self, wall: datetime) -> Lease:
         return {
-            "apiVersion": LEASE.api_version,
-            "kind": LEASE.kind,
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
             "metadata": {"namespace": self.key.namespace, "name": self.key.name},
             "spec": {**self._claimed({}, wall), "leaseTransitions": 0},
         }
