@@ -84,21 +84,16 @@ class InstanceSpec:
         *map(same_quantity_while_running, _FROZEN_QUANTITIES),
         same_presence_while_running("volume.ephemeral"),
         Rule(
-            "!has(self.additionalVolumes)",
-            "additionalVolumes is not supported yet: mount the workspace volume instead",
+            "!has(self.additionalVolumes)"
+            " || self.additionalVolumes.all(v, v.mountPath != self.volumeMount)",
+            "an additional volume is mounted at volumeMount, where the workspace is: choose "
+            "another mountPath",
             field=".additionalVolumes",
-            forbidden=True,
         ),
         Rule(
             "!has(self.sshPublicKey)",
             "sshPublicKey is not supported yet: leave it out",
             field=".sshPublicKey",
-            forbidden=True,
-        ),
-        Rule(
-            "!has(self.privileged) || !self.privileged",
-            "privileged is not supported yet: leave it out",
-            field=".privileged",
             forbidden=True,
         ),
     )
@@ -161,8 +156,9 @@ class InstanceSpec:
     ] = "/workspace"
     additionalVolumes: Annotated[
         tuple[AdditionalVolume, ...],
+        ListMap(("mountPath",)),
         MaxLen(32),
-        Doc("Further volumes. Not supported yet: refused until a later release."),
+        Doc("Further volumes, seen by the workload."),
     ] = ()
     sharedMemory: Annotated[
         Quantity | None,
@@ -176,7 +172,7 @@ class InstanceSpec:
         SecurityContext | None, Doc("Whom the workload runs as; absent: the image's own user.")
     ] = None
     privileged: Annotated[
-        bool, Doc("Run privileged. Not supported yet: refused until a later release.")
+        bool, Doc("Run privileged; an administrator must allow it by a Setting.")
     ] = False
     nodeName: Annotated[str, MaxLen(253), Doc("Pins the Instance to the node of this name.")] = ""
     stop: Annotated[bool, Doc("Deletes the Pod and keeps everything else.")] = False

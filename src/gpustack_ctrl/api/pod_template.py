@@ -11,6 +11,7 @@ from gpustack_ctrl.api.instance_type import Toleration
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.api.ports import Protocol
 from gpustack_ctrl.api.references import LocalReference
+from gpustack_ctrl.api.volumes import HostPath
 
 
 @attrs.frozen(kw_only=True)
@@ -74,12 +75,31 @@ class ClaimSource:
 
 
 @attrs.frozen(kw_only=True)
+class ConfigMapSource:
+    """A volume whose files are the entries of a ConfigMap."""
+
+    name: str
+    defaultMode: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SecretSource:
+    """A volume whose files are the entries of a Secret."""
+
+    secretName: str
+    defaultMode: int | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Volume:
     """A volume of the Pod, from one source."""
 
     name: str
     emptyDir: EmptyDir | None = None
     persistentVolumeClaim: ClaimSource | None = None
+    configMap: ConfigMapSource | None = None
+    secret: SecretSource | None = None
+    hostPath: HostPath | None = None
 
 
 @attrs.frozen(kw_only=True)

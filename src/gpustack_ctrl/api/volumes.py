@@ -1,5 +1,6 @@
 """Volumes of an Instance: the workspace, and further ones."""
 
+from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import attrs
@@ -35,12 +36,30 @@ class WorkspaceVolume:
     ] = None
 
 
+class HostPathType(StrEnum):
+    """What a path of the node must be, or is made to be."""
+
+    DIRECTORY_OR_CREATE = "DirectoryOrCreate"
+    DIRECTORY = "Directory"
+    FILE_OR_CREATE = "FileOrCreate"
+    FILE = "File"
+    SOCKET = "Socket"
+    CHAR_DEVICE = "CharDevice"
+    BLOCK_DEVICE = "BlockDevice"
+
+
 @attrs.frozen(kw_only=True)
 class HostPath:
     """A path of the node."""
 
-    path: Annotated[str, MinLen(1), MaxLen(1024), Pattern(r"/.*"), Doc("Path on the node.")]
-    type: Annotated[str, MaxLen(32), Doc("Check before mounting, as in core/v1.")] = ""
+    path: Annotated[
+        str,
+        MinLen(1),
+        MaxLen(1024),
+        Pattern(r"(/(\.?[^./][^/]*|\.\.[^/]+))+/?|/"),
+        Doc("Absolute path on the node, without . and .. elements."),
+    ]
+    type: Annotated[HostPathType | None, Doc("What must be there before it is mounted.")] = None
 
 
 @attrs.frozen(kw_only=True)
@@ -59,8 +78,15 @@ class AdditionalVolume:
         str, MinLen(1), MaxLen(1024), Pattern(r"(/[^/]+)+"), Doc("Where it is mounted.")
     ]
     readOnly: Annotated[bool, Doc("Mount it read-only.")] = False
-    subPath: Annotated[str, MaxLen(1024), Doc("Path inside the volume.")] = ""
+    subPath: Annotated[
+        str,
+        MaxLen(1024),
+        Pattern(r"(\.?[^./][^/]*|\.\.[^/]+)(/(\.?[^./][^/]*|\.\.[^/]+))*"),
+        Doc("Relative path inside the volume, without . and .. elements."),
+    ] = ""
     persistent: Annotated[LocalReference | None, Doc("A PersistentVolumeClaim.")] = None
     configMap: Annotated[LocalReference | None, Doc("A ConfigMap.")] = None
     secret: Annotated[LocalReference | None, Doc("A Secret.")] = None
-    hostPath: Annotated[HostPath | None, Doc("A path of the node; needs a Setting.")] = None
+    hostPath: Annotated[
+        HostPath | None, Doc("A path of the node; an administrator must allow it by a Setting.")
+    ] = None

@@ -65,11 +65,14 @@ class Actor:
     async def report(
         self, owner: str, resource: Resource, seen: ObjectMeta, *, before: Json, after: Json
     ) -> bool:
-        """Make the status of the object *seen* say *after*; whether that took a write."""
+        """Make the status of the object *seen* say *after*; whether that took a write.
+
+        The version guards against a namesake: on a status the server ignores a UID.
+        """
         patch = merge_patch(after, before, whole=EVERYTHING)
         if not patch:
             return False
-        body = {"metadata": {"uid": seen.uid}, "status": patch}
+        body = {"metadata": {"resourceVersion": seen.resourceVersion}, "status": patch}
         answer = await self.writer.merge_patch(resource, seen.key, body, "status")
         self._note(owner, resource, answer)
         return True

@@ -10,6 +10,7 @@ from gpustack_ctrl.reconcilers.claims import Claim, claim, described
 from gpustack_ctrl.reconcilers.isolation import in_place
 from gpustack_ctrl.reconcilers.pod_template import resources
 from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.settings import HOST_PATHS, PRIVILEGED
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 ADMIN = "admin"
@@ -75,6 +76,20 @@ def _resources(seen: InstanceSnapshot) -> Blocker | None:
     return Blocker(gate="type", reason=asked.reason, message=asked.message, owner=USER)
 
 
+def _host_access(seen: InstanceSnapshot) -> Blocker | None:
+    spec, allowed = seen.instance.spec, seen.settings
+    if spec.privileged and not allowed.privileged:
+        return _host_access_denied("privileged", PRIVILEGED.name)
+    if any(volume.hostPath for volume in spec.additionalVolumes) and not allowed.host_paths:
+        return _host_access_denied("hostPath", HOST_PATHS.name)
+    return None
+
+
+def _host_access_denied(field: str, setting: str) -> Blocker:
+    message = f"{field} is not allowed: an administrator must set Setting {setting} to true"
+    return Blocker(gate="admission", reason="HostAccessDenied", message=message, owner=ADMIN)
+
+
 def _isolation(seen: InstanceSnapshot) -> Blocker | None:
     cidrs = seen.settings.isolation
     if cidrs is None:
@@ -90,6 +105,7 @@ _GATES: tuple[Callable[[InstanceSnapshot], Blocker | None], ...] = (
     _pod_name,
     _one_pod,
     _valid_spec,
+    _host_access,
     _type,
     _resources,
     _isolation,

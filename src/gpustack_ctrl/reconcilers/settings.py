@@ -58,7 +58,22 @@ OVERCOMMIT = Definition(
     parse=_boolean,
 )
 
-CATALOGUE: Mapping[str, Definition[Any]] = {entry.name: entry for entry in (ISOLATION, OVERCOMMIT)}
+PRIVILEGED = Definition(
+    name="instance-privileged-allowed",
+    default="false",
+    meaning="let Instances run privileged",
+    parse=_boolean,
+)
+HOST_PATHS = Definition(
+    name="instance-host-path-volume-allowed",
+    default="false",
+    meaning="let Instances mount paths of their node",
+    parse=_boolean,
+)
+
+CATALOGUE: Mapping[str, Definition[Any]] = {
+    entry.name: entry for entry in (ISOLATION, OVERCOMMIT, PRIVILEGED, HOST_PATHS)
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -67,16 +82,24 @@ class SettingsInForce:
 
     isolation: PodCIDRs | None
     overcommit: bool = True
+    privileged: bool = False
+    host_paths: bool = False
 
 
 def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
     """What is in force, from the Settings in the cache."""
     held = {setting.metadata.name: setting for setting in settings}
-    overcommit = in_force(OVERCOMMIT, held.get(OVERCOMMIT.name))
     return SettingsInForce(
         isolation=in_force(ISOLATION, held.get(ISOLATION.name)),
-        overcommit=OVERCOMMIT.parse(OVERCOMMIT.default) if overcommit is None else overcommit,
+        overcommit=_or_default(OVERCOMMIT, held),
+        privileged=_or_default(PRIVILEGED, held),
+        host_paths=_or_default(HOST_PATHS, held),
     )
+
+
+def _or_default(definition: Definition[T], held: Mapping[str, Setting]) -> T:
+    value = in_force(definition, held.get(definition.name))
+    return definition.parse(definition.default) if value is None else value
 
 
 def in_force(definition: Definition[T], setting: Setting | None) -> T | None:

@@ -192,10 +192,27 @@ REFUSED: Mapping[str, Refused] = {
     ),
     "a relative mount": Refused({"volumeMount": "work"}, "spec.volumeMount in body should match"),
     "a mount on the root": Refused({"volumeMount": "/"}, "spec.volumeMount in body should match"),
-    "additional volumes": Refused(
-        {"additionalVolumes": [{"mountPath": "/data", "secret": {"name": "a"}}]},
-        "spec.additionalVolumes: Forbidden: additionalVolumes is not supported yet: mount the "
-        "workspace volume instead",
+    "an additional volume at the workspace": Refused(
+        {"additionalVolumes": [{"mountPath": "/workspace", "secret": {"name": "a"}}]},
+        "spec.additionalVolumes: Invalid value: an additional volume is mounted at volumeMount, "
+        "where the workspace is: choose another mountPath",
+    ),
+    "two additional volumes at one path": Refused(
+        {
+            "additionalVolumes": [
+                {"mountPath": "/data", "secret": {"name": "a"}},
+                {"mountPath": "/data", "secret": {"name": "b"}},
+            ]
+        },
+        'spec.additionalVolumes[1]: Duplicate value: {"mountPath":"/data"}',
+    ),
+    "a subPath that climbs": Refused(
+        {"additionalVolumes": [{"mountPath": "/d", "subPath": "a/..", "secret": {"name": "a"}}]},
+        "spec.additionalVolumes[0].subPath in body should match",
+    ),
+    "a host path that climbs": Refused(
+        {"additionalVolumes": [{"mountPath": "/d", "hostPath": {"path": "/a/../b"}}]},
+        "spec.additionalVolumes[0].hostPath.path in body should match",
     ),
     "an additional volume without source": Refused(
         {"additionalVolumes": [{"mountPath": "/data"}]}, _ONE_SOURCE
@@ -203,10 +220,6 @@ REFUSED: Mapping[str, Refused] = {
     "an SSH key": Refused(
         {"sshPublicKey": {"name": "me"}},
         "spec.sshPublicKey: Forbidden: sshPublicKey is not supported yet: leave it out",
-    ),
-    "privileged": Refused(
-        {"privileged": True},
-        "spec.privileged: Forbidden: privileged is not supported yet: leave it out",
     ),
 }
 """Edits that no Instance allows, running or stopped."""

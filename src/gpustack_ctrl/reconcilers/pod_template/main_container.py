@@ -4,7 +4,7 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance import InstanceSpec
 from gpustack_ctrl.api.pod_template import Container, ContainerPort, ContainerSecurity
 from gpustack_ctrl.api.ports import InstancePort
-from gpustack_ctrl.reconcilers.pod_template.resources import Resources
+from gpustack_ctrl.reconcilers.pod_template.grants import Resources
 from gpustack_ctrl.reconcilers.pod_template.visibility import blindfold
 from gpustack_ctrl.reconcilers.pod_template.volumes import mounts
 
@@ -34,6 +34,10 @@ def _container_port(port: InstancePort) -> ContainerPort:
 def identity(spec: InstanceSpec) -> ContainerSecurity | None:
     """Whom the workload runs as; None leaves that to the image."""
     asked = spec.securityContext
-    if asked is None:
+    if asked is None and not spec.privileged:
         return None
-    return ContainerSecurity(runAsUser=asked.runAsUser, runAsGroup=asked.runAsGroup)
+    return ContainerSecurity(
+        runAsUser=asked.runAsUser if asked else None,
+        runAsGroup=asked.runAsGroup if asked else None,
+        privileged=spec.privileged or None,
+    )

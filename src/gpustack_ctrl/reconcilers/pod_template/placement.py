@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
-from gpustack_ctrl.reconcilers.pod_template.resources import Resources
+from gpustack_ctrl.reconcilers.pod_template.grants import Resources
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 

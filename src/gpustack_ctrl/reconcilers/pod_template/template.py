@@ -10,9 +10,9 @@ from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.api.pod_template import PodSecurity, PodTemplate, PodTemplateSpec
 from gpustack_ctrl.reconcilers.claims import owner_of
+from gpustack_ctrl.reconcilers.pod_template.grants import Resources, resources
 from gpustack_ctrl.reconcilers.pod_template.main_container import main_container
 from gpustack_ctrl.reconcilers.pod_template.placement import node_selector, runtime_class
-from gpustack_ctrl.reconcilers.pod_template.resources import Resources, resources
 from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
 from gpustack_ctrl.reconcilers.refusal import Refusal
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
