@@ -100,7 +100,7 @@ class Controller:
         """Why no work gets done, for the liveness probe; None as long as some does."""
         if len(self._overdue) < self.workers:
             return None
-        return f"all {self.workers} workers ignore that their time limit is over"
+        return f"all {self.workers} workers of {self.name} ignore that their time limit is over"
 
     async def _work(self) -> None:
         while True:
