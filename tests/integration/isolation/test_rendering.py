@@ -1,0 +1,178 @@
+"""N1, N2: whether there is a policy, where, when, and what it says."""
+
+import asyncio
+import json
+
+import pytest
+
+from e2e.cluster import Cluster
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.meta import Resource
+from tests.integration.isolation.isolation_world import (
+    MARK,
+    PODS,
+    POLICY,
+    Admin,
+    WatchedOperator,
+    annotations_of,
+    isolating,
+    isolating_both,
+    isolating_v6,
+    labels_of,
+    policy_says,
+)
+from tests.integration.world import Wire, World, until
+
+QUOTA = Resource(group="", version="v1", kind="ResourceQuota", plural="resourcequotas")
+FORTY = [f"10.{number}.0.0/16" for number in range(0, 80, 2)]
+
+
+@pytest.mark.parametrize("value", ["", "   "])
+async def test_n1_a_blank_setting_renders_no_policy(
+    world: World, operator: WatchedOperator, admin: Admin, value: str
+) -> None:
+    await admin.wish(value)
+    await world.instance()
+    await world.is_in_phase("Ready")
+    await operator.another_pass(world)
+
+    assert {} == await admin.policies()
+
+
+@pytest.mark.usefixtures("operator")
+@pytest.mark.parametrize(
+    ("value", "spec"),
+    [
+        ("10.244.0.0/16", isolating("10.244.0.0/16")),
+        ("FD00:10:244::/48", isolating_v6("fd00:10:244::/48")),
+        ("10.244.5.7/16, FD00::/8", isolating_both("10.244.0.0/16", "fd00::/8")),
+        (
+            "10.9.0.0/16,10.1.0.0/16,10.0.0.0/16,10.0.3.0/24,10.9.0.0/16",
+            isolating("10.0.0.0/15", "10.9.0.0/16"),
+        ),
+    ],
+    ids=["v4", "v6", "both", "several"],
+)
+async def test_n2_the_policy_has_the_exact_shape(
+    world: World, admin: Admin, value: str, spec: Wire
+) -> None:
+    await admin.wish(value)
+    await world.instance(stop=True)
+
+    policy = await policy_says(world, spec)
+
+    assert {MARK: "gpustack-ctrl"} == labels_of(policy)
+    assert {} == annotations_of(policy)
+    assert "ownerReferences" not in policy["metadata"]
+
+
+async def test_n2_every_namespace_that_holds_an_instance_has_one_policy_and_no_other_has(
+    world: World, neighbour: World, operator: WatchedOperator, admin: Admin
+) -> None:
+    await admin.wish(PODS)
+    await world.instance()
+    await world.instance("second")
+    await neighbour.instance(stop=True)
+    await policy_says(world, isolating(PODS))
+    await policy_says(neighbour, isolating(PODS))
+    await operator.another_pass(world)
+
+    assert {world.namespace, neighbour.namespace} == set(await admin.policies())
+
+
+@pytest.mark.usefixtures("operator")
+async def test_n2_the_policy_is_there_before_the_first_pod(
+    cluster: Cluster, world: World, admin: Admin
+) -> None:
+    await admin.wish(PODS)
+    since = await now(world)
+    for number in range(5):
+        await world.instance(f"box-{number}")
+    for number in range(5):
+        await world.is_in_phase("Ready", f"box-{number}")
+
+    created = await creations(cluster, world, since=since)
+
+    assert POLICY == created[0]
+    assert {f"box-{number}" for number in range(5)} == set(created[1:])
+
+
+@pytest.mark.usefixtures("operator")
+async def test_n2_no_pod_is_made_while_the_policy_is_refused(
+    cluster: Cluster, world: World, admin: Admin
+) -> None:
+    await admin.wish(PODS)
+    await forbid_policies(world)
+    since = await now(world)
+    await world.instance("box-0")
+    held = await world.tells("Ready", "False", "PolicyPending", name="box-0")
+    blocker = (await world.get(names.INSTANCE, "box-0"))["status"]["blocker"]
+
+    assert POLICY in held["message"]
+    assert "isolation" == blocker["gate"]
+    assert [] == await world.list(names.POD)
+
+    await world.delete(QUOTA, "none")
+    await world.is_in_phase("Ready", "box-0")
+
+    assert [POLICY, "box-0"] == await creations(cluster, world, since=since)
+
+
+@pytest.mark.parametrize(
+    ("value", "spec"),
+    [
+        (PODS, isolating(PODS)),
+        (",".join(FORTY), isolating(*FORTY)),
+        (f"{PODS},fd00::/8", isolating_both(PODS, "fd00::/8")),
+    ],
+    ids=["one", "forty", "dual stack"],
+)
+async def test_n2_what_the_server_made_of_the_policy_is_not_written_again(
+    world: World, operator: WatchedOperator, admin: Admin, value: str, spec: Wire
+) -> None:
+    created, patched = await writes(admin)
+    await admin.wish(value)
+    await world.instance("box", stop=True)
+    await policy_says(world, spec)
+    for _ in range(3):
+        await operator.another_pass(world)
+    await operator.restart()
+    await operator.another_pass(world)
+
+    assert (created + 1, patched) == await writes(admin)
+
+
+async def writes(admin: Admin) -> tuple[int, int]:
+    """How many policies were created, and how often one was patched, to this moment."""
+    return await admin.writes("POST", code=201), await admin.writes("PATCH", code=200)
+
+
+async def forbid_policies(world: World) -> None:
+    """Let the API server refuse every NetworkPolicy in the namespace."""
+    hard = {"count/networkpolicies.networking.k8s.io": "0"}
+    await world.create(QUOTA, {"metadata": {"name": "none"}, "spec": {"hard": hard}})
+
+    async def is_counted() -> bool:
+        return "hard" in (await world.get(QUOTA, "none")).get("status", {})
+
+    await until(is_counted)
+
+
+async def now(world: World) -> str:
+    """The resource version of this moment."""
+    held = await world.rest.read(names.POD.collection(world.namespace))
+    return str(held["metadata"]["resourceVersion"])
+
+
+async def creations(cluster: Cluster, world: World, *, since: str) -> list[str]:
+    """The names of the policies and Pods created after the version *since*, oldest first."""
+    kinds = (names.NETWORK_POLICY, names.POD)
+    paths = [
+        f"{kind.collection(world.namespace)}?watch=1&timeoutSeconds=1&resourceVersion={since}"
+        for kind in kinds
+    ]
+    streams = await asyncio.gather(*(asyncio.to_thread(cluster.api().text, path) for path in paths))
+    events = [json.loads(line) for stream in streams for line in stream.splitlines()]
+    added = [event["object"]["metadata"] for event in events if event["type"] == "ADDED"]
+    added.sort(key=lambda metadata: int(metadata["resourceVersion"]))
+    return [metadata["name"] for metadata in added]
