@@ -19,13 +19,14 @@ from gpustack_ctrl.reconcilers.kind import ChildKind
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 _WHOLE = frozenset({"spec.selector", "spec.ports", "metadata.ownerReferences"})
+_PORTS = range(1, 65536)
 
 
 def plan(seen: InstanceSnapshot) -> Plan:
     """What to do about the Service; a foreign one is never touched."""
     instance, have = seen.instance, seen.service
     standing = service_claim(seen)
-    if instance.metadata.deleting or standing in (Claim.FOREIGN, Claim.PASSING):
+    if instance.metadata.deleting or standing in (Claim.FOREIGN, Claim.PASSING) or is_going(have):
         return ()
     ours = have if standing is Claim.OURS else None
     want = desired(instance, ours)
@@ -71,9 +72,9 @@ def identities_in_force(instance: Instance, observed: Service | None) -> tuple[P
     """The ports that the Service should have now, in canonical order."""
     if not instance.spec.stop:
         return _sorted(port.identity for port in instance.spec.ports)
-    written = observed.metadata.annotations.get(names.PORTS) if observed else None
-    if written is not None:
-        return _read(written)
+    noted = _read(observed.metadata.annotations.get(names.PORTS, "")) if observed else ()
+    if noted:
+        return noted
     if instance.status.ports:
         return _sorted(port.identity for port in instance.status.ports)
     return _sorted(port.identity for port in observed.spec.ports) if observed else ()
@@ -87,6 +88,11 @@ def node_ports(instance: Instance, observed: Service | None) -> Mapping[PortIden
         *((port.identity, port.nodePort) for port in instance.status.ports),
     )
     return {identity: number for identity, number in pairs if number is not None}
+
+
+def is_going(observed: Service | None) -> bool:
+    """Whether the Service is on its way out: it is made anew once it is gone."""
+    return observed is not None and observed.metadata.deleting
 
 
 def taken(want: Service, holders: Mapping[int, ObjectKey]) -> Mapping[int, ObjectKey]:
@@ -118,8 +124,20 @@ def _written(identities: Iterable[PortIdentity]) -> str:
 
 
 def _read(written: str) -> tuple[PortIdentity, ...]:
-    pairs = (entry.partition("/") for entry in written.split(",") if entry)
-    return _sorted((int(port), Protocol(protocol)) for port, _, protocol in pairs)
+    """The ports that are *written*, or none where somebody spoiled the note."""
+    entries = written.split(",")
+    try:
+        noted = _sorted({_identity(entry) for entry in entries})
+    except ValueError:
+        return ()
+    return noted if len(noted) == len(entries) else ()
+
+
+def _identity(written: str) -> PortIdentity:
+    port, _, protocol = written.partition("/")
+    if int(port) not in _PORTS:
+        raise ValueError(f"{port} is not a port")
+    return int(port), Protocol(protocol)
 
 
 KIND = ChildKind(

@@ -110,7 +110,7 @@ def _ports_ready(seen: InstanceSnapshot, outlook: Outlook) -> Statement:
     held = _held_by_others(seen)
     if held:
         return Statement("PortsReady", "False", "NodePortTaken", held)
-    if standing is not Claim.OURS or service.plan(seen):
+    if standing is not Claim.OURS or service.is_going(seen.service) or service.plan(seen):
         return Statement("PortsReady", "False", "ServicePending", "the Service is being made")
     return Statement("PortsReady", "True", "Allocated")
 
