@@ -1,0 +1,24 @@
+"""Helm, and a cluster in which nothing of ours is installed yet."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.cluster import Cluster, Fleet, build, running
+from tests.chart.helm import Helm
+
+
+@pytest.fixture(scope="session")
+def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
+    """Helm without a cluster, built from its Go module."""
+    return Helm(program=build(("helm",)).path("helm"), home=tmp_path_factory.mktemp("helm"))
+
+
+@pytest.fixture(scope="session")
+def bare() -> Iterator[Cluster]:
+    """
+    A cluster for these tests alone: the kinds and cluster-wide roles that they install
+    would be in the way of all other tests, and theirs in the way of these.
+    """
+    with running(Fleet(nodes=1, gpus=8)) as started:
+        yield started
