@@ -13,8 +13,8 @@ import attrs
 from gpustack_ctrl import logs
 from gpustack_ctrl.api.errors import ApiError
 from gpustack_ctrl.api.names import PRODUCT
+from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.app.run import run
-from gpustack_ctrl.app.start import StartError
 from gpustack_ctrl.client.errors import ConfigurationError
 from gpustack_ctrl.gen.crd import crds
 from gpustack_ctrl.gen.text import manifest

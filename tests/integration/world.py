@@ -173,7 +173,7 @@ class Operator:
 
     async def _run(self, ready: asyncio.Event) -> object:
         async with client_of(self.kubeconfig) as client:
-            parts = operator(
+            parts = await operator(
                 client, namespace=self.namespace, environ=self.environ, workers=4, clock=CLOCK
             )
             self._manager = Manager(

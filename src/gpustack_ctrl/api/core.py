@@ -199,3 +199,20 @@ class NetworkPolicy:
 
     metadata: ObjectMeta
     spec: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class ConfigMap:
+    """A ConfigMap of ours: the keys that may log in."""
+
+    metadata: ObjectMeta
+    data: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Secret:
+    """A Secret, as written; none is ever read but the operator's own seed."""
+
+    metadata: ObjectMeta
+    stringData: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    immutable: bool = True

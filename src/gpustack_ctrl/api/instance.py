@@ -90,12 +90,6 @@ class InstanceSpec:
             "another mountPath",
             field=".additionalVolumes",
         ),
-        Rule(
-            "!has(self.sshPublicKey)",
-            "sshPublicKey is not supported yet: leave it out",
-            field=".sshPublicKey",
-            forbidden=True,
-        ),
     )
 
     type: Annotated[
@@ -166,7 +160,7 @@ class InstanceSpec:
     ] = None
     sshPublicKey: Annotated[
         LocalReference | None,
-        Doc("InstanceSSHPublicKey that may log in. Not supported yet: refused until a later one."),
+        Doc("InstanceSSHPublicKey of the same namespace, whose keys may log in."),
     ] = None
     securityContext: Annotated[
         SecurityContext | None, Doc("Whom the workload runs as; absent: the image's own user.")

@@ -46,6 +46,17 @@ class Address:
 
 
 @attrs.frozen(kw_only=True)
+class SSHStatus:
+    """How to log in, and how to know that it is the right server."""
+
+    fingerprint: Annotated[
+        str, MaxLen(128), Doc("Fingerprint of the host key that the running Pod has.")
+    ]
+    command: Annotated[str, MaxLen(1024), Doc("A command ready to paste.")] = ""
+    knownHosts: Annotated[str, MaxLen(1024), Doc("A line for the known_hosts file.")] = ""
+
+
+@attrs.frozen(kw_only=True)
 class InstanceStatus:
     """What is true of an Instance, recomputed at every pass."""
 
@@ -68,6 +79,12 @@ class InstanceStatus:
     nodeName: Annotated[str, MaxLen(253), Doc("Node that runs the Pod.")] = ""
     hostIPs: Annotated[tuple[Address, ...], MaxLen(8), Doc("Addresses of that node.")] = ()
     podIPs: Annotated[tuple[Address, ...], MaxLen(8), Doc("Addresses of the Pod.")] = ()
+    accessAddresses: Annotated[
+        tuple[Annotated[str, MaxLen(253)], ...],
+        MaxLen(8),
+        Doc("Where users reach the node ports: by a Setting, else the address of the node."),
+    ] = ()
+    ssh: Annotated[SSHStatus | None, Doc("How to log in, where there is an SSH key.")] = None
     podUID: Annotated[str, MaxLen(64), Doc("The Pod that this status speaks of.")] = ""
     image: Annotated[
         str, MaxLen(512), Doc("The image that the Pod was made with, after admission.")

@@ -8,6 +8,7 @@ PRODUCT = "gpustack-ctrl"
 PART_OF = "app.kubernetes.io/part-of"
 TYPE = "resource.gpustack.ai/type"
 INSTANCES = "instances"
+SSH_PUBLIC_KEYS = "instancesshpublickeys"
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -15,9 +16,11 @@ HOSTNAME = "kubernetes.io/hostname"
 MANAGED_BY = "resource.gpustack.ai/managed-by"
 ISOLATION_POLICY = "gpustack-instance-isolation"
 REPLACED_SPEC = "worker.gpustack.ai/replaced-spec"
+REPLACED_MARK = "worker.gpustack.ai/replaced-mark"
 
 # Annotations of the Pod and the Service.
 INTENT = "worker.gpustack.ai/intent"
+HOST_KEY = "worker.gpustack.ai/ssh-host-key"
 PORTS = "worker.gpustack.ai/ports"
 RESTARTED_AT = "worker.gpustack.ai/restarted-at"
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -27,6 +30,21 @@ DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 MAIN = "main"
 SSHD = "sshd"
 FIELD_MANAGER = PRODUCT
+
+HOST_KEY_SEED = "gpustack-ssh-host-key-seed"
+AUTHORIZED_KEYS = "authorized_keys"
+HOST_KEY_FILE = "ssh_host_ed25519_key"
+
+
+def host_key_secret(instance_uid: str) -> str:
+    """The Secret that holds the host key of an Instance: nobody else knows its name before."""
+    return f"ssh-host-key-{instance_uid}"
+
+
+def authorized_keys(ssh_public_key: str) -> str:
+    """The ConfigMap that an InstanceSSHPublicKey is rendered to."""
+    return f"{ssh_public_key}.authorized-keys"
+
 
 _WORKER = "worker.gpustack.ai"
 INSTANCE = Resource(group=_WORKER, version="v1", kind="Instance", plural="instances")
@@ -44,6 +62,8 @@ NODE = Resource(group="", version="v1", kind="Node", plural="nodes", namespaced=
 NETWORK_POLICY = Resource(
     group="networking.k8s.io", version="v1", kind="NetworkPolicy", plural="networkpolicies"
 )
+SECRET = Resource(group="", version="v1", kind="Secret", plural="secrets")
+CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps")
 RUNTIME_CLASS = Resource(
     group="node.k8s.io", version="v1", kind="RuntimeClass", plural="runtimeclasses",
     namespaced=False,

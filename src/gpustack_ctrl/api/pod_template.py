@@ -79,7 +79,7 @@ class ConfigMapSource:
     """A volume whose files are the entries of a ConfigMap."""
 
     name: str
-    defaultMode: int | None = None
+    optional: bool | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -123,6 +123,7 @@ class PodTemplateSpec:
     securityContext: PodSecurity | None = None
     automountServiceAccountToken: bool = False
     enableServiceLinks: bool = False
+    shareProcessNamespace: bool | None = None
     restartPolicy: str = "Always"
 
 

@@ -2,6 +2,7 @@
 
 import attrs
 
+from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.app.informers import Informers
 from gpustack_ctrl.controllers.triggers import (
@@ -12,7 +13,7 @@ from gpustack_ctrl.controllers.triggers import (
     node_changed,
     pod_changed,
 )
-from gpustack_ctrl.runtime.handlers import enqueue_mapped, enqueue_object
+from gpustack_ctrl.runtime.handlers import enqueue_mapped, enqueue_object, enqueue_owner
 from gpustack_ctrl.runtime.predicates import generation_changed
 from gpustack_ctrl.runtime.workqueue import WorkQueue
 
@@ -24,6 +25,7 @@ class Queues:
     instances: WorkQueue[ObjectKey]
     isolation: WorkQueue[ObjectKey]
     settings: WorkQueue[ObjectKey]
+    ssh_keys: WorkQueue[ObjectKey]
 
 
 def attach(informers: Informers, queues: Queues, *, namespace: str) -> None:
@@ -31,6 +33,7 @@ def attach(informers: Informers, queues: Queues, *, namespace: str) -> None:
     _wake_instances(informers, queues.instances)
     _wake_isolation(informers, queues.isolation)
     _wake_settings(informers, queues.settings, namespace=namespace)
+    _wake_ssh_keys(informers, queues.ssh_keys)
 
 
 def _wake_instances(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
@@ -40,6 +43,7 @@ def _wake_instances(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
     informers.services.add_handler(enqueue_mapped(queue, by.by_service))
     informers.types.add_handler(enqueue_mapped(queue, by.by_type, predicate=generation_changed))
     informers.policies.add_handler(enqueue_mapped(queue, by.by_policy))
+    informers.ssh_keys.add_handler(enqueue_mapped(queue, by.by_ssh_key))
     informers.nodes.add_handler(enqueue_mapped(queue, by.by_node, predicate=node_changed))
     informers.settings.add_handler(enqueue_mapped(queue, by.by_anything))
     informers.runtime_classes.add_handler(enqueue_mapped(queue, by.by_anything))
@@ -58,3 +62,8 @@ def _wake_settings(informers: Informers, queue: WorkQueue[ObjectKey], *, namespa
     warned = isolation_setting(namespace)
     informers.settings.add_handler(enqueue_object(queue))
     informers.nodes.add_handler(enqueue_mapped(queue, warned, predicate=node_changed))
+
+
+def _wake_ssh_keys(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
+    informers.ssh_keys.add_handler(enqueue_object(queue))
+    informers.config_maps.add_handler(enqueue_owner(queue, names.SSH_PUBLIC_KEY))

@@ -9,11 +9,12 @@ from typing import Protocol
 import attrs
 
 from gpustack_ctrl.api import codec, names
-from gpustack_ctrl.api.core import NetworkPolicy, Node, Pod, RuntimeClass, Service
+from gpustack_ctrl.api.core import ConfigMap, NetworkPolicy, Node, Pod, RuntimeClass, Service
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Resource
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers import caches as indexes
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.runtime.clock import Clock
@@ -26,7 +27,12 @@ class Source(Protocol):
     """Whoever lists and watches."""
 
     def list_watch(
-        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
+        self,
+        resource: Resource,
+        *,
+        namespace: str = "",
+        label_selector: str = "",
+        field_selector: str = "",
     ) -> ListWatch:
         """Lists and watches of *resource*, in one namespace or all."""
         ...
@@ -44,6 +50,8 @@ class Informers:
     policies: Informer[NetworkPolicy]
     nodes: Informer[Node]
     runtime_classes: Informer[RuntimeClass]
+    ssh_keys: Informer[InstanceSSHPublicKey]
+    config_maps: Informer[ConfigMap]
 
     @property
     def caches(self) -> Caches:
@@ -57,6 +65,8 @@ class Informers:
             policies=self.policies.store,
             nodes=self.nodes.store,
             runtime_classes=self.runtime_classes.store,
+            ssh_keys=self.ssh_keys.store,
+            config_maps=self.config_maps.store,
         )
 
 
@@ -72,6 +82,7 @@ def informers(source: Source, *, namespace: str, clock: Clock) -> Informers:
                 indexes.TYPE: indexes.instance_type_of,
                 indexes.NODE_PORT: indexes.promised_node_ports,
                 indexes.NODE: indexes.pinned_node,
+                indexes.SSH_KEY: indexes.ssh_key_of,
             },
             clock=clock,
         ),
@@ -119,6 +130,20 @@ def informers(source: Source, *, namespace: str, clock: Clock) -> Informers:
             resource=names.RUNTIME_CLASS,
             list_watch=source.list_watch(names.RUNTIME_CLASS),
             decode=codec.reader(RuntimeClass),
+            clock=clock,
+        ),
+        ssh_keys=Informer(
+            resource=names.SSH_PUBLIC_KEY,
+            list_watch=source.list_watch(names.SSH_PUBLIC_KEY),
+            decode=codec.reader(InstanceSSHPublicKey),
+            clock=clock,
+        ),
+        config_maps=Informer(
+            resource=names.CONFIG_MAP,
+            list_watch=source.list_watch(
+                names.CONFIG_MAP, label_selector=f"{names.TYPE}={names.SSH_PUBLIC_KEYS}"
+            ),
+            decode=codec.reader(ConfigMap),
             clock=clock,
         ),
     )

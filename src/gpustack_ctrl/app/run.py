@@ -27,7 +27,7 @@ async def run(options: Options) -> Ending:
         client = Client(connection=connection, clock=clock)
         if options.install_crds:
             await install_crds(client.rest, clock)
-        parts = operator(
+        parts = await operator(
             client,
             namespace=options.namespace,
             environ=os.environ,

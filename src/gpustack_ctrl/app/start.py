@@ -6,6 +6,7 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.codec import Json, decode
 from gpustack_ctrl.api.errors import ForbiddenError, NotFoundError
 from gpustack_ctrl.api.meta import ObjectKey, Resource
+from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.client.discovery import missing
 from gpustack_ctrl.client.rest import Rest
 from gpustack_ctrl.gen.crd import KINDS, crds, digest_of
@@ -17,10 +18,6 @@ SERVED_WITHIN_SECONDS = 30.0
 POLL_SECONDS = 0.1
 
 _OURS = tuple(kind.resource for kind in KINDS)
-
-
-class StartError(Exception):
-    """The operator cannot start; the message says what is missing and how to mend it."""
 
 
 async def install_crds(rest: Rest, clock: Clock) -> None:

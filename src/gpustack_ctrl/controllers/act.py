@@ -10,7 +10,7 @@ import attrs
 
 from gpustack_ctrl.api import codec
 from gpustack_ctrl.api.codec import Json
-from gpustack_ctrl.api.errors import ApiError, ConflictError, NotFoundError
+from gpustack_ctrl.api.errors import AlreadyExistsError, ApiError, ConflictError, NotFoundError
 from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, Resource
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.plan.actions import Action, Apply, Create, Delete, PatchType, Plan, Refused
@@ -59,8 +59,14 @@ class Actor:
 
     async def perform(self, owner: str, plan: Plan) -> tuple[Refused, ...]:
         """Do all of *plan* on behalf of the *owner* UID; return what was not taken."""
-        outcomes = [await self._attempt(owner, action) for action in plan]
-        return tuple(refused for refused in outcomes if refused is not None)
+        refusals: list[Refused] = []
+        for action in plan:
+            refused = await self._attempt(owner, action)
+            if refused is not None:
+                refusals.append(refused)
+                if isinstance(action, Create) and action.vital:
+                    break
+        return tuple(refusals)
 
     async def report(
         self, owner: str, resource: Resource, seen: ObjectMeta, *, before: Json, after: Json
@@ -97,8 +103,12 @@ class Actor:
                 self._note(owner, resource, await self._patch(action))
             case Delete():
                 await self.writer.delete(resource, action.key, uid=action.uid)
-                cache, now = self.caches.of(resource), self.clock.monotonic()
-                self.freshness.deleted(owner, cache, action.key, action.uid, now=now)
+                self._note_deletion(owner, action)
+
+    def _note_deletion(self, owner: str, action: Delete) -> None:
+        cache, now = self.caches.of(action.resource), self.clock.monotonic()
+        if cache is not None:
+            self.freshness.deleted(owner, cache, action.key, action.uid, now=now)
 
     async def _patch(self, action: Apply) -> bytes:
         guarded = {"uid": action.uid, "resourceVersion": action.resource_version}
@@ -109,16 +119,21 @@ class Actor:
         return await self.writer.merge_patch(action.resource, action.key, body)
 
     def _note(self, owner: str, resource: Resource, answer: bytes) -> None:
+        cache = self.caches.of(resource)
+        if cache is None:
+            return  # Nobody will read it, so nobody can be misled by an old state of it.
         version = codec.reader(_Written)(answer).metadata.resourceVersion
-        cache, now = self.caches.of(resource), self.clock.monotonic()
-        self.freshness.wrote(owner, cache, version, now=now)
+        self.freshness.wrote(owner, cache, version, now=self.clock.monotonic())
 
 
 def _as_good_as_done(action: Action, error: ApiError) -> bool:
     """Deleting what is gone, or what is another object by now, is done.
 
+    What others wait for only has to be there.
     In a namespace that is going away nothing can be made, and nothing needs to be.
     """
     if NAMESPACE_TERMINATING in error.causes:
+        return True
+    if isinstance(action, Create) and action.vital and isinstance(error, AlreadyExistsError):
         return True
     return isinstance(action, Delete) and isinstance(error, NotFoundError | ConflictError)

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from gpustack_ctrl.api import names
-from gpustack_ctrl.api.core import NetworkPolicy, Node, Pod, RuntimeClass, Service
+from gpustack_ctrl.api.core import ConfigMap, NetworkPolicy, Node, Pod, RuntimeClass, Service
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Object, ObjectKey, Resource
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.runtime.store import Lister
 
 NAMESPACE = "namespace"
@@ -17,6 +18,7 @@ OWNER = "owner"
 NODE = "node"
 NODE_PORT = "nodePort"
 TYPE = "type"
+SSH_KEY = "sshKey"
 
 
 @attrs.frozen(kw_only=True)
@@ -30,18 +32,22 @@ class Caches:
     services: Lister[Service]
     policies: Lister[NetworkPolicy]
     nodes: Lister[Node]
+    ssh_keys: Lister[InstanceSSHPublicKey]
+    config_maps: Lister[ConfigMap]
     runtime_classes: Lister[RuntimeClass]
 
-    def of(self, resource: Resource) -> Lister[Object]:
-        """The lister of *resource*; raises KeyError for one that is not written."""
+    def of(self, resource: Resource) -> Lister[Object] | None:
+        """The lister of *resource*, if it is among those that are written and read."""
         written: Mapping[Resource, Lister[Object]] = {
             names.INSTANCE: self.instances,
             names.SETTING: self.settings,
             names.POD: self.pods,
             names.SERVICE: self.services,
             names.NETWORK_POLICY: self.policies,
+            names.SSH_PUBLIC_KEY: self.ssh_keys,
+            names.CONFIG_MAP: self.config_maps,
         }
-        return written[resource]
+        return written.get(resource)
 
     def holder_of(self, node_port: int, *, other_than: ObjectKey) -> ObjectKey | None:
         """The Service, another one, that holds *node_port*."""
@@ -75,3 +81,9 @@ def pinned_node(instance: Instance) -> Iterable[str]:
     """Index: the node that the user of an Instance named."""
     if instance.spec.nodeName:
         yield instance.spec.nodeName
+
+
+def ssh_key_of(instance: Instance) -> Iterable[str]:
+    """Index: the key object that an Instance names, as `namespace/name`."""
+    if instance.spec.sshPublicKey is not None:
+        yield str(ObjectKey(instance.metadata.namespace, instance.spec.sshPublicKey.name))

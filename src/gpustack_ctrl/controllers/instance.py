@@ -9,11 +9,13 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_status import InstanceStatus
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.caches import OWNER, Caches
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
+from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
 from gpustack_ctrl.reconcilers.reporting import only_progress
 from gpustack_ctrl.reconcilers.service import node_ports
@@ -33,6 +35,7 @@ class InstanceReconciler:
     caches: Caches
     actor: Actor
     clock: Clock
+    host_key_seed: bytes = attrs.field(repr=False)
     patience: Patience = attrs.field(factory=Patience)
     _uids: dict[ObjectKey, str] = attrs.field(factory=dict, init=False)
 
@@ -80,8 +83,20 @@ class InstanceReconciler:
             holders=self._holders(key, node_ports(instance, service).values()),
             node=caches.nodes.get(ObjectKey("", pod.spec.nodeName)) if pod else None,
             pinned=caches.nodes.get(ObjectKey("", instance.spec.nodeName)),
+            ssh_key=self._ssh_key(instance),
+            host_key=self._host_key(instance),
             runtime_classes=frozenset(held.metadata.name for held in caches.runtime_classes.list()),
         )
+
+    def _ssh_key(self, instance: Instance) -> InstanceSSHPublicKey | None:
+        wanted = instance.spec.sshPublicKey
+        if wanted is None:
+            return None
+        return self.caches.ssh_keys.get(ObjectKey(instance.key.namespace, wanted.name))
+
+    def _host_key(self, instance: Instance) -> HostKey | None:
+        wanted = instance.spec.sshPublicKey
+        return host_key(self.host_key_seed, instance.uid) if wanted else None
 
     def _holders(self, key: ObjectKey, wanted: Iterable[int]) -> Mapping[int, ObjectKey]:
         found = ((port, self.caches.holder_of(port, other_than=key)) for port in wanted)

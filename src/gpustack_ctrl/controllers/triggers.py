@@ -10,10 +10,12 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Object, ObjectKey
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.caches import (
     NAMESPACE,
     NODE,
     NODE_PORT,
+    SSH_KEY,
     TYPE,
     Caches,
     held_node_ports,
@@ -47,6 +49,10 @@ class InstanceTriggers:
     def by_type(self, offered: InstanceType) -> Requests:
         """All Instances of the type."""
         return _keys(self.caches.instances.by_index(TYPE, offered.metadata.name))
+
+    def by_ssh_key(self, key: InstanceSSHPublicKey) -> Requests:
+        """All Instances that let its keys in."""
+        return _keys(self.caches.instances.by_index(SSH_KEY, str(key.key)))
 
     def by_policy(self, policy: NetworkPolicy) -> Requests:
         """All Instances of the namespace."""

@@ -44,6 +44,17 @@ OPERATOR = (
     Permission(names.POD, KEEP_RIGHT, "the Pod of an Instance"),
     Permission(names.SERVICE, KEEP_RIGHT, "the Service of an Instance"),
     Permission(names.NETWORK_POLICY, KEEP_RIGHT, "the isolation of a namespace"),
+    Permission(names.CONFIG_MAP, KEEP_RIGHT, "the keys that may log in, for SSH servers to mount"),
+    Permission(names.SECRET, ("create",), "the SSH host key of an Instance; none is ever read"),
+    Permission(
+        names.SSH_PUBLIC_KEY, ("patch",), "which keys were understood", subresource="status"
+    ),
+    Permission(
+        names.SSH_PUBLIC_KEY,
+        ("update",),
+        "children of keys, where OwnerReferencesPermissionEnforcement asks for it",
+        subresource="finalizers",
+    ),
     Permission(names.NODE, FOLLOW, "addresses of nodes, and what they offer"),
     Permission(names.RUNTIME_CLASS, FOLLOW, "whether a RuntimeClass exists"),
 )
@@ -53,6 +64,10 @@ OPERATOR_AT_HOME = (
     Permission(names.SETTING, (*READ, "create"), "switches, made with their default"),
     Permission(names.SETTING, ("patch",), "which value is in force", subresource="status"),
     Permission(names.LEASE, ("get", "create", "update"), "which replica leads"),
+    Permission(names.SECRET, ("create",), "the seed of the SSH host keys"),
+    Permission(
+        names.SECRET, ("get",), "the seed of the SSH host keys", only=(names.HOST_KEY_SEED,)
+    ),
 )
 """In the operator's own namespace."""
 

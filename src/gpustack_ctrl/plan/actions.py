@@ -18,11 +18,15 @@ class PatchType(Enum):
 
 @attrs.frozen(kw_only=True)
 class Create:
-    """Make the object *body*, which is not there."""
+    """Make the object *body*, which is not there.
+
+    What comes after a *vital* one in a plan is done only if it was taken.
+    """
 
     resource: Resource
     key: ObjectKey
-    body: Json
+    body: Json = attrs.field(repr=False)
+    vital: bool = False
 
     def __str__(self) -> str:
         """For the log line of the pass."""
@@ -67,10 +71,10 @@ Action = Create | Apply | Delete
 Plan = tuple[Action, ...]
 
 
-def create(resource: Resource, metadata: ObjectMeta, body: Json) -> Create:
+def create(resource: Resource, metadata: ObjectMeta, body: Json, *, vital: bool = False) -> Create:
     """The action that makes *body*, with its kind filled in."""
     typed = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
-    return Create(resource=resource, key=metadata.key, body=typed)
+    return Create(resource=resource, key=metadata.key, body=typed, vital=vital)
 
 
 def delete(resource: Resource, seen: ObjectMeta, *, because: str) -> Delete:

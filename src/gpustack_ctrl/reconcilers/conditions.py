@@ -8,6 +8,10 @@ import attrs
 from gpustack_ctrl.api.meta import Condition, ConditionStatus, condition_of
 
 
+LONGEST = 4096
+"""The characters of a message that the API server takes."""
+
+
 @attrs.frozen
 class Statement:
     """A condition without its history."""
@@ -32,7 +36,7 @@ def stated(
             type=said.type,
             status=said.status,
             reason=said.reason,
-            message=said.message,
+            message=said.message[:LONGEST],
             lastTransitionTime=_since(said, condition_of(history, said.type), now),
             observedGeneration=generation,
         )

@@ -14,6 +14,7 @@ import attrs
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import NetworkPolicy
 from gpustack_ctrl.plan.diff import EVERYTHING, merge_patch
+from gpustack_ctrl.reconcilers.excerpt import excerpt
 
 Network = IPv4Network | IPv6Network
 
@@ -43,8 +44,16 @@ class PodCIDRs:
         return bool(self.networks)
 
     def cover(self, address: str) -> bool:
-        """Whether *address* lies inside one of the networks."""
-        return any(ip_address(address) in network for network in self.networks)
+        """Whether *address* lies inside one of the networks; what is no address does not."""
+        try:
+            held = ip_address(address)
+        except ValueError:
+            return False
+        return any(held in network for network in self.networks)
+
+    def __str__(self) -> str:
+        """The networks as the Setting takes them."""
+        return ",".join(map(str, self.networks))
 
 
 OFF = PodCIDRs()
@@ -97,11 +106,11 @@ def _outside(everything: str, inside: Iterable[Network]) -> Iterator[dict[str, A
 
 def _network(entry: str) -> Network:
     if not _SHAPE.fullmatch(entry):
-        raise CIDRError(f"{entry!r} is not a CIDR: write address/length, such as 10.244.0.0/16")
+        raise CIDRError(f"{excerpt(entry)} is not a CIDR: write address/length, such as 10.244.0.0/16")
     try:
         network = ip_network(entry, strict=False)
     except ValueError as error:
-        raise CIDRError(f"{entry!r} is not a CIDR: {error}") from error
+        raise CIDRError(f"{excerpt(entry)} is not a CIDR: {error}") from error
     if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
         raise CIDRError(f"{entry!r} is an IPv4-mapped address: write it as IPv4")
     return network

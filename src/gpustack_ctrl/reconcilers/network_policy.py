@@ -1,7 +1,7 @@
 """The isolation policy of a namespace, which belongs to no single Instance.
 
 A hand-written policy of the same name is taken over while isolation is on, since
-leaving it would let a tenant switch isolation off. Its spec is kept in an annotation
+leaving it would let a tenant switch isolation off. What it said is kept in an annotation
 and given back exactly when isolation is switched off.
 """
 
@@ -12,7 +12,8 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.core import NetworkPolicy
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.plan.actions import Create, Plan, create, delete
-from gpustack_ctrl.plan.diff import EVERYTHING, diff, merge_patch, patched
+from gpustack_ctrl.plan.diff import diff, patched
+from gpustack_ctrl.reconcilers import replaced_policy
 from gpustack_ctrl.reconcilers.isolation import normal, render
 from gpustack_ctrl.reconcilers.kind import ChildKind
 from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
@@ -23,7 +24,7 @@ _MARK = {names.MANAGED_BY: names.PRODUCT}
 
 def plan(seen: NamespaceSnapshot) -> Plan:
     """What to do about the policy of one namespace."""
-    if seen.cidrs is None or (seen.policy is not None and seen.policy.metadata.deleting):
+    if seen.cidrs is None:
         return ()
     if not seen.cidrs:
         return _without(seen.policy)
@@ -31,6 +32,10 @@ def plan(seen: NamespaceSnapshot) -> Plan:
 
 
 def _with(seen: NamespaceSnapshot, spec: Mapping[str, Any]) -> Plan:
+    """Make the policy say *spec*, also while it is being deleted: it counts until it is gone.
+
+    By a finalizer a tenant could keep it there, opened, for as long as he likes.
+    """
     have = seen.policy
     if have is None:
         return (_made(seen.namespace, spec),) if seen.occupied else ()
@@ -42,21 +47,12 @@ def _with(seen: NamespaceSnapshot, spec: Mapping[str, Any]) -> Plan:
 
 
 def _without(have: NetworkPolicy | None) -> Plan:
-    if have is None or not _marked(have):
+    if have is None or have.metadata.deleting or not _marked(have):
         return ()
-    kept = have.metadata.annotations.get(names.REPLACED_SPEC)
-    if kept is None:
-        return (delete(names.NETWORK_POLICY, have.metadata, because="isolation is off"),)
-    patch: dict[str, Any] = {
-        "metadata": {
-            "labels": {names.MANAGED_BY: None},
-            "annotations": {names.REPLACED_SPEC: None},
-        }
-    }
-    spec = merge_patch(codec.decode(kept), have.spec, whole=EVERYTHING)
-    return patched(
-        names.NETWORK_POLICY, patch | ({"spec": spec} if spec else {}), seen=have.metadata
-    )
+    if replaced_policy.is_kept(have.metadata):
+        patch = replaced_policy.given_back(have)
+        return patched(names.NETWORK_POLICY, patch, seen=have.metadata)
+    return (delete(names.NETWORK_POLICY, have.metadata, because="isolation is off"),)
 
 
 def _made(namespace: str, spec: Mapping[str, Any]) -> Create:
@@ -66,11 +62,10 @@ def _made(namespace: str, spec: Mapping[str, Any]) -> Create:
 
 
 def _kept(have: NetworkPolicy, spec: Mapping[str, Any]) -> dict[str, str]:
-    """The annotation that remembers what a hand-written policy said, once it is replaced."""
-    foreign = not _marked(have) and names.REPLACED_SPEC not in have.metadata.annotations
-    if not foreign or normal(have.spec) == spec:
+    """What to remember of a hand-written policy; one that says *spec* lost its mark."""
+    if _marked(have) or replaced_policy.is_kept(have.metadata) or normal(have.spec) == spec:
         return {}
-    return {names.REPLACED_SPEC: codec.encode(have.spec).decode()}
+    return replaced_policy.kept(have)
 
 
 def _marked(policy: NetworkPolicy) -> bool:

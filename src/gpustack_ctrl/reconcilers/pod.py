@@ -5,7 +5,7 @@ webhooks and the kubelet change that one, and must not restart a workspace by it
 """
 
 from gpustack_ctrl.api import codec, names
-from gpustack_ctrl.api.core import Pod
+from gpustack_ctrl.api.core import Pod, Secret
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.plan.actions import PatchType, Plan, create, delete
 from gpustack_ctrl.plan.diff import diff, patched
@@ -44,7 +44,28 @@ def _made(seen: InstanceSnapshot) -> Plan:
     template = rendered(seen)
     if template is None:
         return ()
-    return (create(names.POD, template.metadata, codec.to_wire(template)),)
+    return (
+        *_host_key(seen),
+        create(names.POD, template.metadata, codec.to_wire(template)),
+    )
+
+
+def _host_key(seen: InstanceSnapshot) -> Plan:
+    """The Secret with the host key, without which the SSH server does not start.
+
+    It is asked for again with each Pod, since somebody may have deleted it; if it is
+    still there, that is as good.
+    """
+    if seen.host_key is None:
+        return ()
+    metadata = ObjectMeta(
+        name=names.host_key_secret(seen.instance.uid),
+        namespace=seen.instance.key.namespace,
+        labels={names.PART_OF: seen.instance.uid},
+        ownerReferences=(owner_of(seen.instance),),
+    )
+    secret = Secret(metadata=metadata, stringData={names.HOST_KEY_FILE: seen.host_key.private_key})
+    return (create(names.SECRET, metadata, codec.to_wire(secret), vital=True),)
 
 
 def _kept(seen: InstanceSnapshot, pod: Pod) -> Plan:

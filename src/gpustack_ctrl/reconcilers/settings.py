@@ -15,6 +15,7 @@ from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.plan.actions import Plan, create
 from gpustack_ctrl.reconcilers.conditions import Statement, stated
+from gpustack_ctrl.reconcilers.images import image_at, image_reference
 from gpustack_ctrl.reconcilers.isolation import PodCIDRs, parse_cidrs
 
 T = TypeVar("T")
@@ -70,9 +71,50 @@ HOST_PATHS = Definition(
     meaning="let Instances mount paths of their node",
     parse=_boolean,
 )
+SSH_IMAGE = Definition(
+    name="instance-ssh-server-image",
+    default="gpustack/gpustack-ctrl-ssh-server:0.1.0",
+    meaning="image of the SSH server beside a workload",
+    parse=image_reference,
+)
+REGISTRY = Definition(
+    name="container-registry",
+    default="",
+    meaning="registry that the image of the SSH server is pulled from",
+    parse=str,
+)
+REPOSITORY_NAMESPACE = Definition(
+    name="container-namespace",
+    default="",
+    meaning="namespace of the registry in place of the one that the image names",
+    parse=str,
+)
+STATIC_ADDRESS = Definition(
+    name="instance-access-static-address",
+    default="",
+    meaning="address by which users reach the node ports of every Instance",
+    parse=str,
+)
+WILDCARD_DNS = Definition(
+    name="instance-access-wildcard-dns",
+    default="",
+    meaning="DNS suffix after a node's address with hyphens, where no static address is set",
+    parse=str,
+)
 
 CATALOGUE: Mapping[str, Definition[Any]] = {
-    entry.name: entry for entry in (ISOLATION, OVERCOMMIT, PRIVILEGED, HOST_PATHS)
+    entry.name: entry
+    for entry in (
+        ISOLATION,
+        OVERCOMMIT,
+        PRIVILEGED,
+        HOST_PATHS,
+        SSH_IMAGE,
+        REGISTRY,
+        REPOSITORY_NAMESPACE,
+        STATIC_ADDRESS,
+        WILDCARD_DNS,
+    )
 }
 
 
@@ -84,6 +126,9 @@ class SettingsInForce:
     overcommit: bool = True
     privileged: bool = False
     host_paths: bool = False
+    ssh_image: str = SSH_IMAGE.default
+    static_address: str = ""
+    wildcard_dns: str = ""
 
 
 def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
@@ -94,6 +139,13 @@ def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
         overcommit=_or_default(OVERCOMMIT, held),
         privileged=_or_default(PRIVILEGED, held),
         host_paths=_or_default(HOST_PATHS, held),
+        ssh_image=image_at(
+            _or_default(SSH_IMAGE, held),
+            registry=_or_default(REGISTRY, held),
+            namespace=_or_default(REPOSITORY_NAMESPACE, held),
+        ),
+        static_address=_or_default(STATIC_ADDRESS, held),
+        wildcard_dns=_or_default(WILDCARD_DNS, held),
     )
 
 

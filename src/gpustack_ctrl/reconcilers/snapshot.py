@@ -9,6 +9,8 @@ from gpustack_ctrl.api.core import NetworkPolicy, Node, Pod, Service
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
+from gpustack_ctrl.reconcilers.host_key import HostKey
 from gpustack_ctrl.reconcilers.isolation import PodCIDRs
 from gpustack_ctrl.reconcilers.settings import SettingsInForce
 
@@ -19,7 +21,8 @@ class InstanceSnapshot:
 
     *pod* and *service* are the objects under its name, whosever they are. *pods* are
     all that it controls by UID. *holders* tells who else holds a node port. *node* runs
-    the Pod, *pinned* is the node that the user named.
+    the Pod, *pinned* is the node that the user named. *host_key* is there where a key may
+    log in.
     """
 
     instance: Instance
@@ -34,6 +37,8 @@ class InstanceSnapshot:
     node: Node | None = None
     pinned: Node | None = None
     runtime_classes: frozenset[str] = frozenset()
+    ssh_key: InstanceSSHPublicKey | None = None
+    host_key: HostKey | None = None
 
 
 @attrs.frozen(kw_only=True)

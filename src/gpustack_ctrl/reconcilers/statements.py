@@ -18,6 +18,7 @@ from gpustack_ctrl.reconcilers.isolation import in_place
 from gpustack_ctrl.reconcilers.pod_progress import SCHEDULED, is_lost, is_ready, is_scheduled
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.ssh import ssh_ready
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +35,12 @@ def statements(seen: InstanceSnapshot, outlook: Outlook) -> tuple[Statement, ...
     scheduled = _scheduled(outlook)
     ports = _ports_ready(seen, outlook)
     isolated = _isolated(seen, outlook)
-    rest = (_stopped(seen, outlook), _restart_pending(seen, outlook), *_conflict(seen, outlook))
+    rest = (
+        _stopped(seen, outlook),
+        _restart_pending(seen, outlook),
+        *ssh_ready(seen, outlook.pod, outlook.ports),
+        *_conflict(seen, outlook),
+    )
     ready = _ready(seen, outlook, needed=(ports, isolated))
     return (ready, scheduled, ports, isolated, *rest)
 

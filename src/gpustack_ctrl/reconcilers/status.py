@@ -28,6 +28,7 @@ from gpustack_ctrl.reconcilers.pod_progress import (
 from gpustack_ctrl.reconcilers.refusals import blocker_of
 from gpustack_ctrl.reconcilers.service import identities_in_force, node_ports
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.ssh import access_addresses, ssh_status
 from gpustack_ctrl.reconcilers.statements import Outlook, statements
 
 
@@ -37,6 +38,7 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
     pod = own_pod(seen)
     blocker = _since(_blocker(seen, pod, tuple(refusals)), seen)
     ports = _ports(seen)
+    addresses = access_addresses(seen, pod)
     outlook = Outlook(pod=pod, blocker=blocker, ports=ports)
     told = statements(seen, outlook)
     ready = next(said for said in told if said.type == "Ready")
@@ -51,6 +53,8 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
         ),
         ports=ports,
         portSummary=_summary(ports),
+        accessAddresses=addresses,
+        ssh=ssh_status(seen, pod, ports, addresses),
     )
     return _of_pod(told_without_pod, seen, pod) if pod else told_without_pod
 

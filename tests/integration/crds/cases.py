@@ -217,10 +217,6 @@ REFUSED: Mapping[str, Refused] = {
     "an additional volume without source": Refused(
         {"additionalVolumes": [{"mountPath": "/data"}]}, _ONE_SOURCE
     ),
-    "an SSH key": Refused(
-        {"sshPublicKey": {"name": "me"}},
-        "spec.sshPublicKey: Forbidden: sshPublicKey is not supported yet: leave it out",
-    ),
 }
 """Edits that no Instance allows, running or stopped."""
 

@@ -8,7 +8,7 @@ from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.volumes import WorkspaceVolume
 from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
 from gpustack_ctrl.reconcilers.refusal import Refusal
-from gpustack_ctrl.reconcilers.sizing import size
+from gpustack_ctrl.reconcilers.sizing import LOCAL_STORAGE, size
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 
@@ -36,7 +36,11 @@ def resources(offered: InstanceTypeSpec, seen: InstanceSnapshot) -> Resources | 
 def _with_room_for(volume: WorkspaceVolume | None, offered: InstanceTypeSpec) -> InstanceTypeSpec:
     """*offered* with storage for an ephemeral workspace, which the kubelet counts in."""
     capacity = volume.ephemeral.capacity if volume and volume.ephemeral else None
-    if capacity is None or offered.localStorage is None:
+    if capacity is None:
         return offered
-    room = quantity.parse(offered.localStorage) + quantity.parse(capacity)
+    own = LOCAL_STORAGE if offered.localStorage is None else offered.localStorage
+    try:
+        room = quantity.parse(own) + quantity.parse(capacity)
+    except ValueError:
+        return offered  # Whose quantity is bad, says its own check.
     return attrs.evolve(offered, localStorage=quantity.binary(room))

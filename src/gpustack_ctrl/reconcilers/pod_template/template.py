@@ -13,6 +13,12 @@ from gpustack_ctrl.reconcilers.claims import owner_of
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources, resources
 from gpustack_ctrl.reconcilers.pod_template.main_container import main_container
 from gpustack_ctrl.reconcilers.pod_template.placement import node_selector, runtime_class
+from gpustack_ctrl.reconcilers.pod_template.sidecar import (
+    has_sidecar,
+    host_key_note,
+    sidecar,
+    sidecar_volumes,
+)
 from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
 from gpustack_ctrl.reconcilers.refusal import Refusal
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
@@ -31,7 +37,7 @@ def rendered(seen: InstanceSnapshot) -> PodTemplate | None:
             name=instance.key.name,
             namespace=instance.key.namespace,
             labels=_labels(instance.uid, offered),
-            annotations=_annotations(offered),
+            annotations={**_annotations(offered), **host_key_note(seen)},
             ownerReferences=(owner_of(instance),),
         ),
         spec=_spec(seen, offered, granted),
@@ -69,8 +75,9 @@ def _spec(seen: InstanceSnapshot, offered: InstanceTypeSpec, granted: Resources)
     spec = seen.instance.spec
     identity = spec.securityContext
     return PodTemplateSpec(
-        containers=(main_container(spec, granted),),
-        volumes=tuple(volumes(spec)),
+        containers=(main_container(spec, granted), *sidecar(seen, granted)),
+        volumes=(*volumes(spec), *sidecar_volumes(seen)),
+        shareProcessNamespace=True if has_sidecar(seen) else None,
         nodeSelector=node_selector(seen, offered),
         tolerations=offered.tolerations,
         runtimeClassName=runtime_class(seen, offered, granted),

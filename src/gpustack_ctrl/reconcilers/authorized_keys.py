@@ -1,0 +1,108 @@
+"""The ConfigMap of an InstanceSSHPublicKey: the lines that were understood, written anew."""
+
+from datetime import datetime
+
+import attrs
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.authorized_keys import ParsedKeys, parse, rendered
+from gpustack_ctrl.api.core import ConfigMap
+from gpustack_ctrl.api.meta import ObjectMeta, OwnerReference
+from gpustack_ctrl.api.ssh_public_key import (
+    AcceptedKey,
+    InstanceSSHPublicKey,
+    InstanceSSHPublicKeyStatus,
+)
+from gpustack_ctrl.plan.actions import Plan, create
+from gpustack_ctrl.plan.diff import diff
+from gpustack_ctrl.reconcilers.conditions import Statement, stated
+from gpustack_ctrl.reconcilers.kind import ChildKind
+
+_WHOLE = frozenset({"data", "metadata.ownerReferences"})
+MOST_REFUSALS_TOLD = 5
+
+
+@attrs.frozen(kw_only=True)
+class KeySnapshot:
+    """A key object and the ConfigMap under the name that is its."""
+
+    key: InstanceSSHPublicKey
+    config_map: ConfigMap | None = None
+
+
+def plan(seen: KeySnapshot) -> Plan:
+    """Make the ConfigMap say what the keys are; a foreign one is never touched."""
+    have = seen.config_map
+    if seen.key.metadata.deleting or (have is not None and have.metadata.deleting):
+        return ()
+    want = codec.to_wire(desired(seen.key))
+    if have is None:
+        return (create(names.CONFIG_MAP, desired(seen.key).metadata, want),)
+    if not _is_ours(seen.key, have):
+        return ()
+    return diff(names.CONFIG_MAP, want, codec.to_wire(have), seen=have.metadata, whole=_WHOLE)
+
+
+def desired(key: InstanceSSHPublicKey) -> ConfigMap:
+    """The ConfigMap that *key* should have: one file, empty where no line was understood."""
+    owner = OwnerReference(
+        apiVersion=names.SSH_PUBLIC_KEY.api_version,
+        kind=names.SSH_PUBLIC_KEY.kind,
+        name=key.metadata.name,
+        uid=key.metadata.uid,
+        controller=True,
+        blockOwnerDeletion=False,
+    )
+    return ConfigMap(
+        metadata=ObjectMeta(
+            name=names.authorized_keys(key.metadata.name),
+            namespace=key.metadata.namespace,
+            labels={names.TYPE: names.SSH_PUBLIC_KEYS},
+            ownerReferences=(owner,),
+        ),
+        data={names.AUTHORIZED_KEYS: rendered(parse(key.spec.data).keys)},
+    )
+
+
+def status(seen: KeySnapshot, now: datetime) -> InstanceSSHPublicKeyStatus:
+    """Which lines were taken, and what is wrong with the others."""
+    parsed = parse(seen.key.spec.data)
+    generation = seen.key.metadata.generation
+    return InstanceSSHPublicKeyStatus(
+        observedGeneration=generation,
+        keys=tuple(
+            AcceptedKey(fingerprint=key.fingerprint, type=key.type, comment=key.comment)
+            for key in parsed.keys
+        ),
+        conditions=stated(
+            (_accepted(seen, parsed),),
+            seen.key.status.conditions,
+            generation=generation,
+            now=now,
+        ),
+    )
+
+
+def _accepted(seen: KeySnapshot, parsed: ParsedKeys) -> Statement:
+    have = seen.config_map
+    if have is not None and not _is_ours(seen.key, have):
+        message = f"ConfigMap {have.metadata.key} is not ours: delete it"
+        return Statement("Accepted", "False", "NameConflict", message)
+    if parsed.refused:
+        told = "; ".join(str(line) for line in parsed.refused[:MOST_REFUSALS_TOLD])
+        return Statement("Accepted", "False", "LinesRefused", told)
+    if not parsed.keys:
+        return Statement("Accepted", "False", "NoKeys", "spec.data holds no public key: add one")
+    return Statement("Accepted", "True", "AllLinesTaken")
+
+
+def _is_ours(key: InstanceSSHPublicKey, have: ConfigMap) -> bool:
+    owner = have.metadata.controller
+    return owner is not None and owner.uid == key.metadata.uid
+
+
+KIND = ChildKind(
+    resource=names.CONFIG_MAP,
+    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    plan=plan,
+)

@@ -1,0 +1,127 @@
+"""Whether one can log in to an Instance, and the words to paste."""
+
+from collections.abc import Iterator, Sequence
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.core import Pod
+from gpustack_ctrl.api.instance_status import SSHStatus
+from gpustack_ctrl.api.instance_type import Dialect
+from gpustack_ctrl.api.ports import PortStatus, Protocol
+from gpustack_ctrl.api.resources import Family
+from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.conditions import Statement
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+
+SSH_READY = "SSHReady"
+SSH_PORT = (22, Protocol.TCP)
+_LOCAL_PORT = 2222
+
+
+def ssh_ready(
+    seen: InstanceSnapshot, pod: Pod | None, ports: Sequence[PortStatus]
+) -> Iterator[Statement]:
+    """The condition `SSHReady`, where there is a key or the port of SSH."""
+    listed = any(port.identity == SSH_PORT for port in ports)
+    if seen.instance.spec.sshPublicKey is None:
+        if listed:
+            message = "port 22 is listed, but nobody may log in: set spec.sshPublicKey"
+            yield Statement(SSH_READY, "False", "NoKey", message)
+        return
+    fault = _key_fault(seen) or _device_fault(seen) or _server_fault(pod)
+    if fault:
+        yield fault
+    elif not listed:
+        yield Statement(SSH_READY, "False", "PortNotListed", _by_port_forward(seen))
+    else:
+        yield Statement(SSH_READY, "True", "Ready")
+
+
+def ssh_status(
+    seen: InstanceSnapshot, pod: Pod | None, ports: Sequence[PortStatus], addresses: Sequence[str]
+) -> SSHStatus | None:
+    """How to log in to the running Pod; the key is the one that this Pod was given."""
+    shown = pod.metadata.annotations.get(names.HOST_KEY) if pod else None
+    if shown is None:
+        return None
+    return SSHStatus(
+        fingerprint=shown,
+        command=_command(seen, ports, addresses),
+        knownHosts=_known_hosts(seen, shown),
+    )
+
+
+def access_addresses(seen: InstanceSnapshot, pod: Pod | None) -> tuple[str, ...]:
+    """Where users reach the node ports: as the Settings say, else the node's own address."""
+    if seen.settings.static_address:
+        return (seen.settings.static_address,)
+    first = next((held.ip for held in pod.status.hostIPs if held.ip), "") if pod else ""
+    if first and seen.settings.wildcard_dns:
+        dashed = first.replace(".", "-").replace(":", "-")
+        return (f"{dashed}.{seen.settings.wildcard_dns}",)
+    return (first,) if first else ()
+
+
+def _key_fault(seen: InstanceSnapshot) -> Statement | None:
+    wanted = seen.instance.spec.sshPublicKey
+    name = wanted.name if wanted else ""
+    if seen.ssh_key is None:
+        message = f"InstanceSSHPublicKey {name} does not exist: create it; no restart is needed"
+        return Statement(SSH_READY, "False", "KeyNotFound", message)
+    if not seen.ssh_key.status.keys:
+        message = f"InstanceSSHPublicKey {name} holds no good key yet: see its status"
+        return Statement(SSH_READY, "False", "NoGoodKey", message)
+    return None
+
+
+def _device_fault(seen: InstanceSnapshot) -> Statement | None:
+    if seen.type is None or seen.type.spec.dialect is Dialect.GPUSTACK:
+        return None
+    asked = request(seen.type.spec, seen.instance.spec.resources)
+    if not isinstance(asked, AcceleratorRequest) or not isinstance(asked.family, Family):
+        return None
+    message = (
+        f"a login does not see the accelerator under dialect {seen.type.spec.dialect}: "
+        f"use `kubectl exec -n {seen.instance.key.namespace} -it {seen.instance.key.name} "
+        "-c main -- sh` for work on the device"
+    )
+    return Statement(SSH_READY, "False", "NoDevice", message)
+
+
+def _server_fault(pod: Pod | None) -> Statement | None:
+    if pod is None or pod.metadata.deleting:
+        return Statement(SSH_READY, "False", "NoPod", "there is no Pod to log in to")
+    if pod.container(names.SSHD) is None:
+        message = "the running Pod has no SSH server: stop and start, or set spec.restartedAt"
+        return Statement(SSH_READY, "False", "RestartPending", message)
+    told = pod.container_status(names.SSHD)
+    if told is None or not told.ready:
+        return Statement(SSH_READY, "False", "Starting", "the SSH server is starting")
+    return None
+
+
+def _by_port_forward(seen: InstanceSnapshot) -> str:
+    key = seen.instance.key
+    return (
+        "port 22 is not in spec.ports: add it while stopped, or log in through "
+        f"`kubectl port-forward -n {key.namespace} pod/{key.name} {_LOCAL_PORT}:22` and "
+        f"`{_line(seen, '127.0.0.1', _LOCAL_PORT)}`"
+    )
+
+
+def _command(seen: InstanceSnapshot, ports: Sequence[PortStatus], addresses: Sequence[str]) -> str:
+    number = next((port.nodePort for port in ports if port.identity == SSH_PORT), None)
+    if number is None or not addresses:
+        return ""
+    return _line(seen, addresses[0], number)
+
+
+def _line(seen: InstanceSnapshot, address: str, port: int) -> str:
+    return f"ssh -p {port} -o HostKeyAlias={seen.instance.uid} root@{address}"
+
+
+def _known_hosts(seen: InstanceSnapshot, shown: str) -> str:
+    held = seen.host_key
+    if held is None or held.fingerprint != shown:
+        return ""
+    kind, blob, *_ = held.public_line.split()
+    return f"{seen.instance.uid} {kind} {blob}"
