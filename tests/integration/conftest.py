@@ -1,15 +1,22 @@
 """The operator over the embedded cluster: its CRDs, its namespace, and a world to act in."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from e2e.cluster import Cluster
 from gpustack_ctrl.api import names
 from gpustack_ctrl.app.start import install_crds
+from tests.integration.observer import History, observed
+from tests.integration.proxy import Proxy, proxied
 from tests.integration.world import CLOCK, TYPE, Operator, World, client_of
+
+Log = MutableMapping[str, Any]
 
 
 @pytest_asyncio.fixture
@@ -41,3 +48,32 @@ async def operator(
     await held.start()
     yield held
     await held.kill()
+
+
+@pytest_asyncio.fixture
+async def proxy(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Proxy]:
+    """A proxy in front of the API server, for an operator that is to meet trouble."""
+    async with proxied(cluster, tmp_path) as held:
+        yield held
+
+
+@pytest_asyncio.fixture
+async def pods(cluster: Cluster, world: World) -> AsyncIterator[History]:
+    """All Pods that ever are in the namespace of this test."""
+    async with observed(cluster, names.POD, world.namespace) as history:
+        yield history
+
+
+@pytest_asyncio.fixture
+async def services(cluster: Cluster, world: World) -> AsyncIterator[History]:
+    """All Services that ever are in the namespace of this test."""
+    async with observed(cluster, names.SERVICE, world.namespace) as history:
+        yield history
+
+
+@pytest.fixture
+def logs() -> Iterator[list[Log]]:
+    """What the operator logs during the test; at its end no error may be among it."""
+    with capture_logs() as lines:
+        yield lines
+    assert [] == [line for line in lines if line["log_level"] in {"error", "critical"}]
