@@ -10,7 +10,12 @@ from gpustack_ctrl.api.instance import InstanceSpec, PullPolicy, SecurityContext
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec, Toleration
 from gpustack_ctrl.api.ports import InstancePort, PortIdentity, Protocol
 from gpustack_ctrl.api.references import LocalReference
-from gpustack_ctrl.api.volumes import EphemeralVolume, WorkspaceVolume
+from gpustack_ctrl.api.volumes import (
+    AdditionalVolume,
+    EphemeralVolume,
+    HostPath,
+    WorkspaceVolume,
+)
 from tests.helpers.builders import ports
 from tests.reconcilers.resource_strategies import consistent_wishes, memories, offers
 
@@ -57,6 +62,18 @@ _variables = st.lists(
 _from = st.lists(
     st.builds(EnvFromSource, configMapRef=st.just(OptionalReference(name="settings"))), max_size=1
 ).map(tuple)
+_additional = st.lists(
+    st.sampled_from(
+        (
+            AdditionalVolume(mountPath="/claim", persistent=LocalReference(name="claim")),
+            AdditionalVolume(mountPath="/config", configMap=LocalReference(name="settings")),
+            AdditionalVolume(mountPath="/secret", secret=LocalReference(name="token")),
+            AdditionalVolume(mountPath="/host", hostPath=HostPath(path="/opt")),
+        )
+    ),
+    max_size=2,
+    unique_by=lambda held: held.mountPath,
+).map(tuple)
 
 specs: st.SearchStrategy[InstanceSpec] = st.builds(
     InstanceSpec,
@@ -71,7 +88,9 @@ specs: st.SearchStrategy[InstanceSpec] = st.builds(
     ports=labelled_ports,
     resources=consistent_wishes,
     volume=_volumes,
+    additionalVolumes=_additional,
     sharedMemory=st.none() | memories,
+    privileged=st.booleans(),
     securityContext=_users,
     nodeName=st.sampled_from(("", "node-1")),
     displayName=_words,
