@@ -23,12 +23,28 @@ def _flat(role: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield from ((group, resource, verb) for verb in rule["verbs"])
 
 
-def test_nothing_is_a_wildcard_or_a_secret() -> None:
+def test_nothing_is_a_wildcard() -> None:
     rules = [rule for document in ALL for rule in document.get("rules", ())]
     named = {word for rule in rules for words in rule.values() for word in words}
 
-    assert not {word for word in named if "*" in word or "secret" in word}
+    assert not {word for word in named if "*" in word}
     assert not {word for word in named if "exec" in word or "proxy" in word}
+
+
+def test_no_secret_is_read_but_the_operators_own_seed() -> None:
+    everywhere = {
+        verb for _, held, verb in _grants("ClusterRole", "gpustack-ctrl") if held == "secrets"
+    }
+    at_home = [
+        rule
+        for document in rbac.operator(HOME)
+        if document["kind"] == "Role"
+        for rule in document["rules"]
+        if "secrets" in rule["resources"] and "get" in rule["verbs"]
+    ]
+
+    assert {"create"} == everywhere
+    assert [["gpustack-ssh-host-key-seed"]] == [rule["resourceNames"] for rule in at_home]
 
 
 def test_the_operator_writes_only_what_it_makes() -> None:
@@ -41,7 +57,10 @@ def test_the_operator_writes_only_what_it_makes() -> None:
     assert {
         ("instances/status", "patch"),
         ("instances/finalizers", "update"),
-        *((child, verb) for child in ("pods", "services", "networkpolicies")
+        ("instancesshpublickeys/status", "patch"),
+        ("instancesshpublickeys/finalizers", "update"),
+        ("secrets", "create"),
+        *((child, verb) for child in ("pods", "services", "networkpolicies", "configmaps")
           for verb in ("create", "patch", "delete")),
     } == writes  # fmt: skip
 
@@ -50,8 +69,8 @@ def test_leases_and_settings_are_granted_at_home_only() -> None:
     at_home = {resource for _, resource, _ in _grants("Role", "gpustack-ctrl")}
     everywhere = {resource for _, resource, _ in _grants("ClusterRole", "gpustack-ctrl")}
 
-    assert {"settings", "settings/status", "leases"} == at_home
-    assert not at_home & everywhere
+    assert {"settings", "settings/status", "leases", "secrets"} == at_home
+    assert {"secrets"} == at_home & everywhere
 
 
 def test_crds_are_changed_only_by_name() -> None:
