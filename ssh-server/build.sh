@@ -1,0 +1,61 @@
+#!/bin/sh
+# Builds the programs of the SSH server, static, so that they run in any image.
+#
+#   build.sh login FOLDER         a second; needs gcc and the static C library
+#   build.sh sftp-server FOLDER   a minute; fetches OpenSSH's source from Debian with apt-get
+#
+# Packages: gcc libc6-dev, and for the sftp server also make dpkg-dev ca-certificates.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+flags="-std=gnu17 -O2 -g0 -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE"
+
+build_login() {
+	cd "$here/src"
+	# shellcheck disable=SC2086 # The flags are many.
+	gcc $flags -static -s -o "$1/login" \
+		login.c workload.c enter.c environment.c passwd.c session.c
+}
+
+fetch_openssh() {
+	# The lists of source packages are kept apart: the machine's own stay as they are.
+	mkdir -p lists/partial
+	. /etc/os-release
+	signed="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
+	cat > sources.list <<-END
+		deb-src $signed $MIRROR/debian $VERSION_CODENAME main
+		deb-src $signed $MIRROR/debian-security $VERSION_CODENAME-security main
+	END
+	set -- -q -o "Dir::Etc::SourceList=$PWD/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o "Dir::State::Lists=$PWD/lists" -o APT::Sandbox::User=root
+	apt-get "$@" update
+	apt-get "$@" source openssh
+}
+
+build_sftp_server() {
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	cd "$work"
+	fetch_openssh
+	cd openssh-*/
+	# Debian's patches touch configure.ac for sshd's sake alone: the configure at hand will do.
+	touch configure
+	# No cipher is needed to serve files over a connection that another program guards.
+	./configure --quiet --without-openssl --without-zlib --without-pam --without-selinux \
+		LDFLAGS=-static CFLAGS="-O2 -g0"
+	make -s libssh.a openbsd-compat/libopenbsd-compat.a sftp-server.o sftp-common.o
+	# sftp-server.o ends the process by a name that sshd's own part defines otherwise.
+	# shellcheck disable=SC2086
+	gcc $flags -DINSTEAD_OF_NSS -static -s -o "$1/sftp-server" \
+		"$here/src/sftp_main.c" "$here/src/passwd.c" sftp-server.o sftp-common.o \
+		-L. -Lopenbsd-compat -lssh -lopenbsd-compat
+}
+
+target=$1
+mkdir -p "$2"
+folder=$(CDPATH='' cd -- "$2" && pwd)
+case $target in
+login) build_login "$folder" ;;
+sftp-server) build_sftp_server "$folder" ;;
+*) echo "build.sh: no such program: $target" >&2; exit 2 ;;
+esac
