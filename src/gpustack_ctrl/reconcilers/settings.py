@@ -15,6 +15,7 @@ from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.plan.actions import Plan, create
 from gpustack_ctrl.reconcilers.conditions import Statement, stated
+from gpustack_ctrl.reconcilers.excerpt import excerpt
 from gpustack_ctrl.reconcilers.images import image_at, image_reference
 from gpustack_ctrl.reconcilers.isolation import PodCIDRs, parse_cidrs
 
@@ -27,12 +28,16 @@ WARNING = "Warning"
 
 @attrs.frozen(kw_only=True)
 class Definition(Generic[T]):
-    """One entry of the catalogue. *parse* raises ValueError with the remedy."""
+    """One entry of the catalogue. *parse* raises ValueError with the remedy.
+
+    *read_as* writes a value the shortest way, where there is more than one.
+    """
 
     name: str
     default: str
     meaning: str
     parse: Callable[[str], T]
+    read_as: Callable[[T], str] = lambda _: ""
 
     @property
     def variable(self) -> str:
@@ -42,7 +47,7 @@ class Definition(Generic[T]):
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
-        raise ValueError(f"{text!r} is neither true nor false")
+        raise ValueError(f"{excerpt(text)} is neither true nor false")
     return text == "true"
 
 
@@ -51,6 +56,7 @@ ISOLATION = Definition(
     default="",
     meaning="CIDRs of the cluster's Pods, comma-separated; blank switches isolation off",
     parse=parse_cidrs,
+    read_as=str,
 )
 OVERCOMMIT = Definition(
     name="instance-general-resources-overcommit",
@@ -181,7 +187,7 @@ def status(setting: Setting, *, warning: str = "", now: datetime) -> SettingStat
     """What a Setting should tell: the value in force, and whether the wish was accepted."""
     refusal = _refusal(setting)
     kept = _has_last_good(setting) if refusal else True
-    statements = [refusal or Statement(ACCEPTED, "True", "Accepted"), _in_force_statement(kept)]
+    statements = [refusal or _accepted(setting), _in_force_statement(kept)]
     if warning:
         statements.append(Statement(WARNING, "True", "CoversMore", warning))
     return SettingStatus(
@@ -202,9 +208,17 @@ def _refusal(setting: Setting) -> Statement | None:
     if not fault:
         return None
     last = _has_last_good(setting)
-    kept = f"still in force: {setting.status.value!r}" if last else "nothing is in force yet"
+    kept = f"still in force: {excerpt(setting.status.value)}" if last else "nothing is in force yet"
     message = f"the value is refused as a whole, {kept}: {fault}"
     return Statement(ACCEPTED, "False", "InvalidValue", message)
+
+
+def _accepted(setting: Setting) -> Statement:
+    """Say how the value is read, should that be news to who wrote it."""
+    definition, wish = CATALOGUE[setting.metadata.name], setting.spec.value
+    read = definition.read_as(definition.parse(wish))
+    note = f"read as {read}" if read not in ("", wish) else ""
+    return Statement(ACCEPTED, "True", "Accepted", note)
 
 
 def _in_force_statement(holds: bool) -> Statement:  # noqa: FBT001 - it is the statement.

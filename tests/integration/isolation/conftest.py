@@ -8,6 +8,7 @@ import pytest_asyncio
 from e2e.cluster import Cluster, Fleet, running
 from gpustack_ctrl.api import names
 from tests.integration.isolation.isolation_world import Admin, WatchedOperator
+from tests.integration.observer import History, observed
 from tests.integration.world import World
 
 
@@ -58,3 +59,10 @@ def neighbour(cluster: Cluster, world: World) -> World:
     namespace = f"{world.namespace}-neighbour"
     cluster.add_namespace(namespace)
     return World(world.rest, namespace)
+
+
+@pytest_asyncio.fixture
+async def policies(cluster: Cluster, world: World) -> AsyncIterator[History]:
+    """All policies that ever are in the namespace of this test."""
+    async with observed(cluster, names.NETWORK_POLICY, world.namespace) as history:
+        yield history

@@ -243,7 +243,7 @@ class WatchedOperator(Operator):
 
     async def _run(self, ready: Any) -> object:
         async with client_of(self.kubeconfig) as client:
-            parts = operator(
+            parts = await operator(
                 client, namespace=self.namespace, environ=self.environ, workers=4, clock=self.clock
             )
             self._manager = Manager(

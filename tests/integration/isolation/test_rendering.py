@@ -1,11 +1,7 @@
 """N1, N2: whether there is a policy, where, when, and what it says."""
 
-import asyncio
-import json
-
 import pytest
 
-from e2e.cluster import Cluster
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import Resource
 from tests.integration.isolation.isolation_world import (
@@ -21,6 +17,7 @@ from tests.integration.isolation.isolation_world import (
     labels_of,
     policy_says,
 )
+from tests.integration.observer import History
 from tests.integration.world import Wire, World, until
 
 QUOTA = Resource(group="", version="v1", kind="ResourceQuota", plural="resourcequotas")
@@ -82,28 +79,26 @@ async def test_n2_every_namespace_that_holds_an_instance_has_one_policy_and_no_o
 
 @pytest.mark.usefixtures("operator")
 async def test_n2_the_policy_is_there_before_the_first_pod(
-    cluster: Cluster, world: World, admin: Admin
+    world: World, admin: Admin, policies: History, pods: History
 ) -> None:
     await admin.wish(PODS)
-    since = await now(world)
     for number in range(5):
         await world.instance(f"box-{number}")
     for number in range(5):
         await world.is_in_phase("Ready", f"box-{number}")
 
-    created = await creations(cluster, world, since=since)
+    first, *others = await created(policies, pods)
 
-    assert POLICY == created[0]
-    assert {f"box-{number}" for number in range(5)} == set(created[1:])
+    assert POLICY == first
+    assert {f"box-{number}" for number in range(5)} == set(others)
 
 
 @pytest.mark.usefixtures("operator")
 async def test_n2_no_pod_is_made_while_the_policy_is_refused(
-    cluster: Cluster, world: World, admin: Admin
+    world: World, admin: Admin, policies: History, pods: History
 ) -> None:
     await admin.wish(PODS)
     await forbid_policies(world)
-    since = await now(world)
     await world.instance("box-0")
     held = await world.tells("Ready", "False", "PolicyPending", name="box-0")
     blocker = (await world.get(names.INSTANCE, "box-0"))["status"]["blocker"]
@@ -115,7 +110,7 @@ async def test_n2_no_pod_is_made_while_the_policy_is_refused(
     await world.delete(QUOTA, "none")
     await world.is_in_phase("Ready", "box-0")
 
-    assert [POLICY, "box-0"] == await creations(cluster, world, since=since)
+    assert [POLICY, "box-0"] == await created(policies, pods)
 
 
 @pytest.mark.parametrize(
@@ -158,21 +153,9 @@ async def forbid_policies(world: World) -> None:
     await until(is_counted)
 
 
-async def now(world: World) -> str:
-    """The resource version of this moment."""
-    held = await world.rest.read(names.POD.collection(world.namespace))
-    return str(held["metadata"]["resourceVersion"])
-
-
-async def creations(cluster: Cluster, world: World, *, since: str) -> list[str]:
-    """The names of the policies and Pods created after the version *since*, oldest first."""
-    kinds = (names.NETWORK_POLICY, names.POD)
-    paths = [
-        f"{kind.collection(world.namespace)}?watch=1&timeoutSeconds=1&resourceVersion={since}"
-        for kind in kinds
-    ]
-    streams = await asyncio.gather(*(asyncio.to_thread(cluster.api().text, path) for path in paths))
-    events = [json.loads(line) for stream in streams for line in stream.splitlines()]
-    added = [event["object"]["metadata"] for event in events if event["type"] == "ADDED"]
-    added.sort(key=lambda metadata: int(metadata["resourceVersion"]))
-    return [metadata["name"] for metadata in added]
+async def created(*histories: History) -> list[str]:
+    """The names of what was made, in the order in which the API server made it."""
+    states = [state for history in histories for state in (await history.caught_up()).states]
+    states.sort(key=lambda state: int(state["metadata"]["resourceVersion"]))
+    appeared = {state["metadata"]["uid"]: state["metadata"]["name"] for state in states}
+    return list(appeared.values())
