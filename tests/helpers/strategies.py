@@ -1,7 +1,5 @@
 """Arbitrary values for tests of pure code, within the bounds that the annotations set."""
 
-from typing import Any
-
 import attrs
 from hypothesis import strategies as st
 
@@ -10,6 +8,7 @@ from gpustack_ctrl.api.instance import InstanceSpec, PullPolicy, SecurityContext
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec, Toleration
 from gpustack_ctrl.api.ports import InstancePort, PortIdentity, Protocol
 from gpustack_ctrl.api.references import LocalReference
+from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.api.volumes import (
     AdditionalVolume,
     EphemeralVolume,
@@ -17,7 +16,8 @@ from gpustack_ctrl.api.volumes import (
     WorkspaceVolume,
 )
 from tests.helpers.builders import ports
-from tests.reconcilers.resource_strategies import consistent_wishes, memories, offers
+from tests.reconcilers.accelerator_types import A100, PARTITION, SHARED, SLICE, WHOLE
+from tests.reconcilers.resource_strategies import memories
 
 Identities = tuple[PortIdentity, ...]
 
@@ -34,8 +34,9 @@ labelled_ports: st.SearchStrategy[tuple[InstancePort, ...]] = port_lists.flatmap
     )
 )
 
-_words = st.sampled_from(("", "a", "b-c", "x"))
-_references = st.none() | st.sampled_from((LocalReference(name="one"), LocalReference(name="two")))
+_words = st.sampled_from(("", "a", "b-c"))
+_commands = st.sampled_from(((), ("run",), ("run", "")))
+_references = st.sampled_from((None, LocalReference(name="one"), LocalReference(name="two")))
 _volumes = st.sampled_from(
     (
         None,
@@ -44,24 +45,24 @@ _volumes = st.sampled_from(
         WorkspaceVolume(persistent=LocalReference(name="claim")),
     )
 )
-_users = st.none() | st.builds(
-    SecurityContext,
-    runAsUser=st.none() | st.integers(0, 2),
-    runAsGroup=st.none() | st.integers(0, 2),
-    fsGroup=st.none() | st.integers(0, 2),
+_users = st.sampled_from(
+    (
+        None,
+        SecurityContext(),
+        SecurityContext(runAsUser=0),
+        SecurityContext(runAsUser=1000, runAsGroup=1000),
+        SecurityContext(fsGroup=0),
+    )
 )
-_variables = st.lists(
-    st.builds(
-        EnvVar,
-        name=st.sampled_from(("HOME", "NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")),
-        value=st.sampled_from(("", "all", "/root")),
-    ),
-    max_size=2,
-    unique_by=lambda held: held.name,
-).map(tuple)
-_from = st.lists(
-    st.builds(EnvFromSource, configMapRef=st.just(OptionalReference(name="settings"))), max_size=1
-).map(tuple)
+_variables = st.sampled_from(
+    (
+        (),
+        (EnvVar(name="HOME", value="/root"),),
+        (EnvVar(name="NVIDIA_VISIBLE_DEVICES", value="all"),),
+        (EnvVar(name="AMD_VISIBLE_DEVICES", value="all"), EnvVar(name="DCU_VISIBLE_DEVICES")),
+    )
+)
+_from = st.sampled_from(((), (EnvFromSource(configMapRef=OptionalReference(name="settings")),)))
 _additional = st.lists(
     st.sampled_from(
         (
@@ -75,55 +76,63 @@ _additional = st.lists(
     unique_by=lambda held: held.mountPath,
 ).map(tuple)
 
-specs: st.SearchStrategy[InstanceSpec] = st.builds(
-    InstanceSpec,
-    type=st.just("small"),
-    image=st.sampled_from(("registry.example/work:1", "registry.example/work:2")),
-    imagePullPolicy=st.sampled_from(PullPolicy),
-    imagePullSecret=_references,
-    command=st.lists(_words, max_size=2).map(tuple),
-    args=st.lists(_words, max_size=2).map(tuple),
-    env=_variables,
-    envFrom=_from,
-    ports=labelled_ports,
-    resources=consistent_wishes,
-    volume=_volumes,
-    additionalVolumes=_additional,
-    sharedMemory=st.none() | memories,
-    privileged=st.booleans(),
-    securityContext=_users,
-    nodeName=st.sampled_from(("", "node-1")),
-    displayName=_words,
-    description=_words,
-    stop=st.booleans(),
-    restartedAt=st.sampled_from(("", "once", "twice")),
+
+def specs(wishes: st.SearchStrategy[InstanceResources]) -> st.SearchStrategy[InstanceSpec]:
+    """What users may ask for beside *wishes*, in all combinations that the CRD takes."""
+    return st.builds(
+        InstanceSpec,
+        type=st.just("small"),
+        image=st.sampled_from(("registry.example/work:1", "registry.example/work:2")),
+        imagePullPolicy=st.sampled_from(PullPolicy),
+        imagePullSecret=_references,
+        command=_commands,
+        args=_commands,
+        env=_variables,
+        envFrom=_from,
+        ports=labelled_ports,
+        resources=wishes,
+        volume=_volumes,
+        additionalVolumes=_additional,
+        sharedMemory=st.none() | memories,
+        privileged=st.booleans(),
+        securityContext=_users,
+        nodeName=st.sampled_from(("", "node-1")),
+        displayName=_words,
+        description=_words,
+        stop=st.booleans(),
+        restartedAt=st.sampled_from(("", "once", "twice")),
+    )
+
+
+_FURNISHED = attrs.evolve(
+    A100,
+    os="linux",
+    arch="amd64",
+    nodeSelector={"pool": "gpu"},
+    podAnnotations={"team": "x"},
+    tolerations=(Toleration(key="gpu", operator="Exists"),),
+    runtimeClassName="kata",
+    queueName="research",
+    priorityClassName="interactive",
+    localStorage="100Gi",
 )
-"""What users may ask for, in all combinations that the CRD takes."""
 
-_labels = st.dictionaries(st.sampled_from(("pool", "zone")), _words, max_size=2)
-_tolerations = st.lists(
-    st.builds(Toleration, key=_words, operator=st.just("Exists")), max_size=1
-).map(tuple)
-
-
-def _furnished(offered: InstanceTypeSpec, rest: dict[str, Any]) -> InstanceTypeSpec:
-    return attrs.evolve(offered, **rest)
-
-
-types: st.SearchStrategy[InstanceTypeSpec] = st.builds(
-    _furnished,
-    offers,
-    st.fixed_dictionaries(
-        {
-            "os": st.sampled_from(("", "linux")),
-            "arch": st.sampled_from(("", "arm64")),
-            "nodeSelector": _labels,
-            "podAnnotations": _labels,
-            "tolerations": _tolerations,
-            "runtimeClassName": st.sampled_from(("", "nvidia", "kata")),
-            "queueName": _words,
-            "priorityClassName": _words,
-        }
-    ),
+_wishes = st.sampled_from(
+    (
+        InstanceResources(),
+        InstanceResources(accelerator="0"),
+        InstanceResources(accelerator="4", cpu="3", ram="8Gi"),
+        WHOLE,
+        SHARED,
+        SLICE,
+        PARTITION,
+    )
 )
-"""What administrators may offer."""
+_cases = specs(_wishes), specs(_wishes)
+_general = specs(st.just(InstanceResources(cpu="2"))), specs(st.just(InstanceResources()))
+
+served: st.SearchStrategy[tuple[InstanceTypeSpec, InstanceSpec, InstanceSpec]] = st.one_of(
+    st.tuples(st.sampled_from((A100, _FURNISHED)), *_cases),
+    st.tuples(st.just(InstanceTypeSpec()), *_general),
+)
+"""A type, and two Instances that it can serve."""

@@ -1,0 +1,184 @@
+"""I3 T5: what holds of every Pod that is rendered, whatever was asked for and offered."""
+
+from typing import Any
+
+import attrs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.instance import Instance, InstanceSpec
+from gpustack_ctrl.api.instance_type import InstanceTypeSpec
+from gpustack_ctrl.api.manufacturers import MANUFACTURERS
+from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.pod_template import rendered
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from tests.helpers.builders import (
+    instance,
+    instance_type,
+    node,
+    pod_of,
+    promised,
+    remade,
+    seen,
+)
+from tests.helpers.strategies import served
+
+Wire = dict[str, Any]
+Case = tuple[InstanceTypeSpec, InstanceSpec, InstanceSpec]
+unhurried = settings(deadline=None, max_examples=60)
+
+VISIBILITY = {
+    variable: nothing
+    for row in MANUFACTURERS.values()
+    for variable, nothing in row.invisible.items()
+}
+
+
+def snapshot(offered: InstanceTypeSpec, spec: InstanceSpec) -> InstanceSnapshot:
+    """What a pass saw of an Instance that asks for *spec* on a type that gives *offered*."""
+    held: Instance = attrs.evolve(instance(), spec=spec)
+    classes = frozenset({"nvidia", "ascend"})
+    return seen(held, type=instance_type(offered), runtime_classes=classes)
+
+
+def pod(of: InstanceSnapshot) -> Wire:
+    """The Pod as it is sent."""
+    template = rendered(of)
+    assert template is not None
+    return codec.to_wire(template)
+
+
+def meant(wire: Wire) -> Wire:
+    """A Pod without its fingerprint and the restart that asked for it."""
+    held = dict(wire["metadata"]["annotations"])
+    del held[names.INTENT], held[names.RESTARTED_AT]
+    return wire | {"metadata": wire["metadata"] | {"annotations": held}}
+
+
+def fingerprint(wire: Wire) -> str:
+    return str(wire["metadata"]["annotations"][names.INTENT])
+
+
+@given(case=served)
+@unhurried
+def test_t5_the_intent_changes_exactly_when_the_pod_does(case: Case) -> None:
+    offered, one, other = case
+    first, second = pod(snapshot(offered, one)), pod(snapshot(offered, other))
+
+    assert (meant(first) == meant(second)) == (fingerprint(first) == fingerprint(second))
+
+
+@given(case=served, field=st.sampled_from([held.name for held in attrs.fields(InstanceSpec)]))
+@unhurried
+def test_t5_an_edit_of_one_field_changes_the_intent_exactly_when_it_changes_the_pod(
+    case: Case, field: str
+) -> None:
+    offered, one, other = case
+    edited = attrs.evolve(one, **{field: getattr(other, field)})
+
+    first, second = pod(snapshot(offered, one)), pod(snapshot(offered, edited))
+
+    assert (meant(first) == meant(second)) == (fingerprint(first) == fingerprint(second))
+    if field in ("displayName", "description", "stop", "restartedAt", "type"):
+        assert fingerprint(first) == fingerprint(second)
+
+
+@given(case=served)
+@unhurried
+def test_t5_the_pod_depends_on_neither_status_nor_time_nor_what_runs(case: Case) -> None:
+    offered, one, _ = case
+    before = snapshot(offered, one)
+    after = attrs.evolve(
+        before,
+        instance=attrs.evolve(before.instance, status=promised(tcp22=30022)),
+        now=before.now.replace(year=2030),
+        pod=pod_of(before.instance),
+        node=node(),
+    )
+
+    assert pod(before) == pod(after)
+
+
+@given(case=served)
+@unhurried
+def test_no_pod_shares_the_host_or_carries_a_token_or_more_privilege_than_asked(
+    case: Case,
+) -> None:
+    offered, one, _ = case
+    held = pod(snapshot(offered, one))["spec"]
+    privileged = [it.get("securityContext", {}).get("privileged") for it in held["containers"]]
+
+    assert not held.keys() & {"hostIPC", "hostNetwork", "hostPID", "serviceAccountName"}
+    assert held["automountServiceAccountToken"] is False
+    assert held["enableServiceLinks"] is False
+    assert "nodeName" not in held  # A pin goes through the scheduler.
+    assert [one.privileged or None] * len(privileged) == privileged
+
+
+@given(case=served)
+@unhurried
+def test_without_an_accelerator_every_card_is_hidden_whatever_the_user_sets(case: Case) -> None:
+    offered, one, _ = case
+    asked = request(offered, one.resources)
+    assert isinstance(asked, AcceleratorRequest)
+
+    for container in pod(snapshot(offered, one))["spec"]["containers"]:
+        last = {held["name"]: held.get("value", "") for held in container.get("env", ())}
+        if asked.count == 0:
+            assert VISIBILITY == {name: last[name] for name in VISIBILITY}
+        else:
+            assert {held.name: held.value for held in one.env} == last
+
+
+@given(case=served)
+@unhurried
+def test_i3_main_comes_first_and_alone_asks_for_cards(case: Case) -> None:
+    offered, one, _ = case
+    first, *rest = pod(snapshot(offered, one))["spec"]["containers"]
+    asked = request(offered, one.resources)
+    assert isinstance(asked, AcceleratorRequest)
+
+    assert names.MAIN == first["name"]
+    assert asked.main.items() <= first["resources"]["limits"].items()
+    assert asked.main.items() <= first["resources"]["requests"].items()
+    assert [] == [held for held in rest if asked.main.keys() & held["resources"]["limits"].keys()]
+
+
+@given(case=served)
+@unhurried
+def test_every_mount_has_its_volume_and_no_name_or_path_is_used_twice(case: Case) -> None:
+    offered, one, _ = case
+    wire = pod(snapshot(offered, one))["spec"]
+    volumes = [held["name"] for held in wire["volumes"]]
+    mounts = wire["containers"][0]["volumeMounts"]
+
+    assert sorted(volumes) == sorted(held["name"] for held in mounts)
+    assert len(volumes) == len(set(volumes))
+    assert len(mounts) == len({held["mountPath"] for held in mounts})
+
+
+def test_i1_the_pod_is_the_instance_s_in_name_owner_and_labels() -> None:
+    held = pod(snapshot(InstanceTypeSpec(), instance().spec))["metadata"]
+
+    assert ("box", "team") == (held["name"], held["namespace"])
+    assert [("uid-of-box", True)] == [
+        (owner["uid"], owner["controller"]) for owner in held["ownerReferences"]
+    ]
+    assert {names.PART_OF: "uid-of-box", names.TYPE: "instances"} == held["labels"]
+
+
+def test_a_pin_is_the_hostname_label_of_the_node_or_its_name() -> None:
+    pinned = instance(nodeName="node-1")
+    known = seen(pinned, pinned=remade(node(), labels={names.HOSTNAME: "host-1"}))
+
+    assert {names.HOSTNAME: "host-1"} == pod(known)["spec"]["nodeSelector"]
+    assert {names.HOSTNAME: "node-1"} == pod(seen(pinned))["spec"]["nodeSelector"]
+
+
+def test_a_runtime_class_is_asked_for_only_where_it_exists() -> None:
+    wanted = InstanceTypeSpec(runtimeClassName="kata")
+    there = attrs.evolve(snapshot(wanted, instance().spec), runtime_classes=frozenset({"kata"}))
+
+    assert "kata" == pod(there)["spec"]["runtimeClassName"]
+    assert "runtimeClassName" not in pod(snapshot(wanted, instance().spec))["spec"]
