@@ -204,7 +204,14 @@ async def test_c3_cancelling_the_controller_cancels_the_pass_and_lets_go_of_its_
 
     clock = FakeClock()
     queue: WorkQueue[Request] = WorkQueue("demo", clock=clock)
-    controller = Controller(name="demo", reconciler=Scripted(script), queue=queue, clock=clock)
+    metrics = Metrics(CollectorRegistry())
+    controller = Controller(
+        name="demo",
+        reconciler=Scripted(script),
+        queue=queue,
+        clock=clock,
+        metrics=metrics.controller("demo", workers=4),
+    )
     running = asyncio.create_task(controller.run())
     queue.add(A)
     await settle()
@@ -215,6 +222,9 @@ async def test_c3_cancelling_the_controller_cancels_the_pass_and_lets_go_of_its_
     assert ["a"] == ended
     assert () == queue.running_seconds()
     assert 0 == clock.pending
+    assert 0 == metrics.registry.get_sample_value(
+        "controller_runtime_active_workers", {"controller": "demo"}
+    )
 
 
 async def test_c3_a_pass_whose_own_task_was_cancelled_fails_and_its_worker_survives() -> None:
