@@ -1,0 +1,178 @@
+"""The life of an Instance: started, stopped, changed."""
+
+from e2e.demo.checks import (
+    contains,
+    exposes,
+    keeps,
+    keeps_node_port,
+    lacks,
+    lists,
+    tells,
+)
+from e2e.demo.people import BLUE, RED
+from e2e.demo.script import Chapter, Fact, Person, Step, do, look, refused
+
+_PATCH = "kubectl patch instance notebook --type=merge -p "
+_SERVICE = "kubectl get service notebook"
+_LIMITS = (
+    "kubectl get pod notebook -o custom-columns='NAME:.metadata.name,"
+    "CPU:.spec.containers[0].resources.limits.cpu,"
+    "MEMORY:.spec.containers[0].resources.limits.memory,"
+    r"CARDS:.spec.containers[0].resources.limits.nvidia\.com/gpu'"
+)
+
+
+def _until(person: Person, condition: str, name: str) -> Step:
+    return do(person, f"kubectl wait --for=condition={condition} instance/{name}")
+
+
+READY = Chapter(
+    title="Ready",
+    says="Each tenant asks for an Instance, and gets a Pod, and a Service that gives it ports.",
+    steps=(
+        do(RED, "kubectl apply -f deploy/samples/whole.yaml"),
+        _until(RED, "Ready", "notebook"),
+        look(
+            RED,
+            "kubectl get instances",
+            Fact("The Instance is Ready.", tells("notebook", PHASE="Ready", NODE="node-0")),
+            Fact(
+                "Both of its ports have a node port.",
+                exposes("notebook", "PORTS", "6006/TCP", "8888/TCP"),
+            ),
+        ),
+        look(
+            RED,
+            "kubectl get pods,services",
+            Fact(
+                "It is one Pod and one Service, of its own name.",
+                lists("pod/notebook", "service/notebook"),
+            ),
+        ),
+        look(
+            RED,
+            _LIMITS,
+            Fact(
+                "Who says nothing gets one whole card, and the type's cores and memory for it.",
+                tells("notebook", CPU="8", MEMORY="48Gi", CARDS="1"),
+            ),
+        ),
+        do(BLUE, "kubectl apply -f deploy/samples/sliced.yaml"),
+        _until(BLUE, "Ready", "inference"),
+        look(
+            BLUE,
+            "kubectl get instances",
+            Fact(
+                "TCP and UDP on one number are two ports.",
+                exposes("inference", "PORTS", "8000/TCP", "8000/UDP"),
+            ),
+        ),
+        refused(
+            BLUE,
+            "kubectl get instances -n team-red",
+            Fact("Blue cannot look at what is red's.", contains("Forbidden", BLUE.user)),
+        ),
+    ),
+)
+
+BLOCKED = Chapter(
+    title="An Instance that cannot start",
+    says="What holds an Instance back is told in its status, with what to do about it.",
+    steps=(
+        do(BLUE, "kubectl apply -f e2e/demo/mistake.yaml"),
+        look(
+            BLUE,
+            "kubectl get instance mistake -o wide",
+            Fact(
+                "Its message names the type that is not there.",
+                contains("InstanceType h200 does not exist"),
+            ),
+        ),
+        do(BLUE, "kubectl delete instance mistake"),
+    ),
+)
+
+STOP = Chapter(
+    title="Stop",
+    says="A stop deletes the Pod, and with it gives back the card; everything else stays.",
+    steps=(
+        look(RED, _SERVICE, remembered="started"),
+        do(RED, f"""{_PATCH}'{{"spec":{{"stop":true}}}}'"""),
+        _until(RED, "Stopped", "notebook"),
+        look(RED, "kubectl get pods", Fact("The Pod is gone.", contains("No resources found"))),
+        look(
+            RED,
+            _SERVICE,
+            Fact(
+                "The Service is still there, with the same address.",
+                keeps("notebook", "CLUSTER-IP", since="started"),
+            ),
+            Fact(
+                "Both ports keep their node port.",
+                keeps_node_port("notebook", "PORT(S)", "6006/TCP", "8888/TCP", since="started"),
+            ),
+        ),
+    ),
+)
+
+PORTS = Chapter(
+    title="Ports",
+    says="Ports are edited while the Instance is stopped, and take effect when it starts.",
+    steps=(
+        do(RED, f"""{_PATCH}'{{"spec":{{"ports":[{{"port":8888}},{{"port":8000}}]}}}}'"""),
+        look(
+            RED,
+            f"{_SERVICE} --no-headers",
+            Fact("The edit leaves the Service alone for now.", contains("6006:", "8888:")),
+            Fact("The new port has to wait as well.", lacks("8000:")),
+        ),
+        do(RED, f"""{_PATCH}'{{"spec":{{"stop":false}}}}'"""),
+        _until(RED, "Ready", "notebook"),
+        look(
+            RED,
+            _SERVICE,
+            Fact(
+                "6006 is dropped, 8000 is added.",
+                exposes("notebook", "PORT(S)", "8000/TCP", "8888/TCP"),
+            ),
+            Fact(
+                "8888 is kept, and so is its node port.",
+                keeps_node_port("notebook", "PORT(S)", "8888/TCP", since="started"),
+            ),
+            remembered="edited",
+        ),
+        refused(
+            RED,
+            f"""{_PATCH}'{{"spec":{{"ports":[]}}}}'""",
+            Fact(
+                "While it runs an edit is refused, with the remedy.",
+                contains("set spec.stop to true first"),
+            ),
+        ),
+    ),
+)
+
+TYPE = Chapter(
+    title="Another type",
+    says="The type, too, is changed while the Instance is stopped: the next Pod is made by it.",
+    steps=(
+        do(RED, f"""{_PATCH}'{{"spec":{{"stop":true}}}}'"""),
+        _until(RED, "Stopped", "notebook"),
+        do(RED, f"""{_PATCH}'{{"spec":{{"type":"h100-large","stop":false}}}}'"""),
+        _until(RED, "Ready", "notebook"),
+        look(
+            RED,
+            _LIMITS,
+            Fact(
+                "The Pod has the cores and the memory of the larger type.",
+                tells("notebook", CPU="16", MEMORY="192Gi", CARDS="1"),
+            ),
+        ),
+        look(
+            RED,
+            f"{_SERVICE}",
+            Fact("The address has not moved.", keeps("notebook", "CLUSTER-IP", since="started")),
+            Fact("Nor have the ports.", keeps("notebook", "PORT(S)", since="edited")),
+        ),
+    ),
+)
