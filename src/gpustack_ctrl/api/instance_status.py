@@ -46,6 +46,35 @@ class Address:
 
 
 @attrs.frozen(kw_only=True)
+class LastTermination:
+    """How the workload ended the last time that nobody asked it to."""
+
+    reason: Annotated[str, MaxLen(128), Doc("One word, of the kubelet or whoever ended it.")]
+    message: Annotated[str, MaxLen(4096), Doc("The sentence that came with it.")] = ""
+    exitCode: Annotated[int | None, Doc("Exit code, where a container ended.")] = None
+    signal: Annotated[int | None, Doc("Signal that ended it, if one did.")] = None
+    node: Annotated[str, MaxLen(253), Doc("Node that it ran on.")] = ""
+    podUID: Annotated[str, MaxLen(64), Doc("Pod that it ran in.")] = ""
+    finishedAt: Annotated[Timestamp | None, Doc("When it ended, or was seen to have.")] = None
+    dataLost: Annotated[
+        bool, Doc("Whether an ephemeral workspace went with the Pod, and what it held.")
+    ] = False
+
+
+@attrs.frozen(kw_only=True)
+class Failures:
+    """Pods that failed in a row; a stop, a start or an edit begins anew."""
+
+    count: Annotated[int, Doc("How many failed by themselves.")] = 0
+    podUID: Annotated[str, MaxLen(64), Doc("The last of them.")] = ""
+    retryAt: Annotated[
+        Timestamp | None, Doc("When the next Pod is made; absent: not by itself.")
+    ] = None
+    generation: Annotated[int | None, Doc("The spec under which they failed.")] = None
+    typeGeneration: Annotated[int | None, Doc("The type under which they failed.")] = None
+
+
+@attrs.frozen(kw_only=True)
 class SSHStatus:
     """How to log in, and how to know that it is the right server."""
 
@@ -85,6 +114,10 @@ class InstanceStatus:
         Doc("Where users reach the node ports: by a Setting, else the address of the node."),
     ] = ()
     ssh: Annotated[SSHStatus | None, Doc("How to log in, where there is an SSH key.")] = None
+    lastTermination: Annotated[
+        LastTermination | None, Doc("How the workload ended last, where nobody asked it to.")
+    ] = None
+    failures: Annotated[Failures | None, Doc("Pods that failed in a row.")] = None
     podUID: Annotated[str, MaxLen(64), Doc("The Pod that this status speaks of.")] = ""
     image: Annotated[
         str, MaxLen(512), Doc("The image that the Pod was made with, after admission.")

@@ -15,6 +15,7 @@ from gpustack_ctrl.controllers.caches import OWNER, Caches
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
+from gpustack_ctrl.reconcilers.failures import seconds_to_retry
 from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
 from gpustack_ctrl.reconcilers.reporting import only_progress
@@ -103,7 +104,7 @@ class InstanceReconciler:
         return {port: holder for port, holder in found if holder is not None}
 
     async def _report(self, seen: InstanceSnapshot, refused: tuple[Refused, ...]) -> float:
-        """Write the status if it is due; otherwise the seconds until it is."""
+        """Write the status if it is due; return in how many seconds to look again, or 0."""
         instance, told = seen.instance, status(seen, refused)
         wait = self._wait(instance, told)
         if wait > 0:
@@ -117,7 +118,7 @@ class InstanceReconciler:
         )
         if wrote:
             self.patience.wrote(instance.key, self.clock.monotonic())
-        return 0.0
+        return seconds_to_retry(told.failures, seen.now) or 0.0
 
     def _wait(self, instance: Instance, told: InstanceStatus) -> float:
         if told == instance.status or not only_progress(instance.status, told):

@@ -7,7 +7,6 @@ import attrs
 
 from gpustack_ctrl.api.meta import Condition, ConditionStatus, condition_of
 
-
 LONGEST = 4096
 """The characters of a message that the API server takes."""
 

@@ -106,7 +106,9 @@ def _outside(everything: str, inside: Iterable[Network]) -> Iterator[dict[str, A
 
 def _network(entry: str) -> Network:
     if not _SHAPE.fullmatch(entry):
-        raise CIDRError(f"{excerpt(entry)} is not a CIDR: write address/length, such as 10.244.0.0/16")
+        raise CIDRError(
+            f"{excerpt(entry)} is not a CIDR: write address/length, such as 10.244.0.0/16"
+        )
     try:
         network = ip_network(entry, strict=False)
     except ValueError as error:

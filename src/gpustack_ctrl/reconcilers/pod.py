@@ -11,8 +11,10 @@ from gpustack_ctrl.plan.actions import PatchType, Plan, create, delete
 from gpustack_ctrl.plan.diff import diff, patched
 from gpustack_ctrl.reconcilers.adoption import awaits_adoption
 from gpustack_ctrl.reconcilers.claims import Claim, claim, owner_of
+from gpustack_ctrl.reconcilers.failures import may_be_replaced
 from gpustack_ctrl.reconcilers.gates import shut_gate
 from gpustack_ctrl.reconcilers.kind import ChildKind
+from gpustack_ctrl.reconcilers.pod_progress import has_ended
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
@@ -30,11 +32,14 @@ def plan(seen: InstanceSnapshot) -> Plan:
 
 
 def must_go(seen: InstanceSnapshot, pod: Pod) -> str:
-    """Why the running *pod* has to end, or "" if it may stay."""
+    """Why *pod* has to go, or "" if it may stay."""
     if seen.instance.spec.stop:
         return "stopped"
-    if pod.metadata.annotations.get(names.RESTARTED_AT, "") != seen.instance.spec.restartedAt:
+    made_at = pod.metadata.annotations.get(names.RESTARTED_AT)
+    if made_at is not None and made_at != seen.instance.spec.restartedAt:
         return "restarted"
+    if has_ended(pod) and may_be_replaced(seen, pod):
+        return "failed"
     return ""
 
 
@@ -78,9 +83,16 @@ def _kept(seen: InstanceSnapshot, pod: Pod) -> Plan:
 
 
 def _marked(seen: InstanceSnapshot, pod: Pod) -> Plan:
-    """Put back the labels and the owner that make the Pod ours, should somebody edit them."""
-    marks = {names.PART_OF: seen.instance.uid, names.TYPE: names.INSTANCES}
-    want = ObjectMeta(labels=marks, ownerReferences=(owner_of(seen.instance),))
+    """Put back what makes the Pod ours, should somebody edit it.
+
+    A Pod that does not say which restart it was made for is of an older generation: it
+    stays, and from now on counts as made for the last one.
+    """
+    want = ObjectMeta(
+        labels={names.PART_OF: seen.instance.uid, names.TYPE: names.INSTANCES},
+        annotations={names.RESTARTED_AT: seen.instance.spec.restartedAt},
+        ownerReferences=(owner_of(seen.instance),),
+    )
     have = codec.to_wire(pod.metadata)
     return diff(names.POD, {"metadata": codec.to_wire(want)}, {"metadata": have}, seen=pod.metadata)
 

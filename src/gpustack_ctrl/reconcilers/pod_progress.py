@@ -15,9 +15,14 @@ _CONTAINER_TROUBLE = frozenset(
 )
 
 
+def has_ended(pod: Pod) -> bool:
+    """Whether the Pod has ended for good: the kubelet will not start it again."""
+    return pod.status.phase in ("Failed", "Succeeded")
+
+
 def is_ready(pod: Pod) -> bool:
-    """Whether the kubelet says that the Pod is Ready."""
-    return _holds(pod, READY)
+    """Whether the kubelet says that the Pod is Ready, and has not ended it since."""
+    return _holds(pod, READY) and not has_ended(pod)
 
 
 def is_scheduled(pod: Pod) -> bool:
@@ -40,7 +45,7 @@ def is_lost(pod: Pod, node: Node | None) -> bool:
 
 def trouble(pod: Pod) -> Blocker | None:
     """What keeps the Pod from being Ready, in the words of whoever said it."""
-    if pod.status.phase == "Failed":
+    if has_ended(pod):
         return _failed(pod)
     if is_gated(pod):
         gates = ", ".join(gate.name for gate in pod.spec.schedulingGates)
@@ -58,15 +63,21 @@ def _holds(pod: Pod, kind: str) -> bool:
 
 def _failed(pod: Pod) -> Blocker:
     reason = pod.status.reason or "PodFailed"
-    gate = "device" if reason == "UnexpectedAdmissionError" else "container"
+    gate = _FAILED_AT.get(reason, "container")
     message = pod.status.message or f"the Pod failed: {reason}"
     return Blocker(gate=gate, reason=reason, message=message, owner="cluster")
+
+
+_FAILED_AT = {"UnexpectedAdmissionError": "device", "Evicted": "eviction"}
 
 
 def _unscheduled(told: Condition | None) -> Blocker | None:
     if told is None or told.reason != "Unschedulable":
         return None
-    return Blocker(gate="scheduling", reason=told.reason, message=told.message, owner="admin")
+    if "persistentvolumeclaim" not in told.message.lower():
+        return Blocker(gate="scheduling", reason=told.reason, message=told.message, owner="admin")
+    reason = "ClaimNotFound" if "not found" in told.message else "ClaimUnbound"
+    return Blocker(gate="volume", reason=reason, message=told.message)
 
 
 def _waiting(container: ContainerStatus) -> Blocker | None:

@@ -10,14 +10,16 @@ import attrs
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import Pod
-from gpustack_ctrl.api.instance_status import Address, Blocker, InstanceStatus, Phase
+from gpustack_ctrl.api.instance_status import Address, Blocker, Failures, InstanceStatus, Phase
 from gpustack_ctrl.api.ports import PortStatus
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers.adoption import service_claim
 from gpustack_ctrl.reconcilers.claims import Claim, claim
 from gpustack_ctrl.reconcilers.conditions import stated, timestamp
+from gpustack_ctrl.reconcilers.failures import failures, last_termination
 from gpustack_ctrl.reconcilers.gates import shut_gate
 from gpustack_ctrl.reconcilers.pod_progress import (
+    has_ended,
     is_gated,
     is_lost,
     is_ready,
@@ -26,6 +28,7 @@ from gpustack_ctrl.reconcilers.pod_progress import (
     trouble,
 )
 from gpustack_ctrl.reconcilers.refusals import blocker_of
+from gpustack_ctrl.reconcilers.remedies import with_remedy
 from gpustack_ctrl.reconcilers.service import identities_in_force, node_ports
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.ssh import access_addresses, ssh_status
@@ -36,7 +39,8 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
     """The status of the Instance, *refusals* being what the API server just said no to."""
     instance = seen.instance
     pod = own_pod(seen)
-    blocker = _since(_blocker(seen, pod, tuple(refusals)), seen)
+    counted = failures(seen, pod)
+    blocker = _told(_blocker(seen, pod, tuple(refusals)), seen, counted)
     ports = _ports(seen)
     addresses = access_addresses(seen, pod)
     outlook = Outlook(pod=pod, blocker=blocker, ports=ports)
@@ -55,6 +59,8 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
         portSummary=_summary(ports),
         accessAddresses=addresses,
         ssh=ssh_status(seen, pod, ports, addresses),
+        lastTermination=last_termination(seen, pod),
+        failures=counted,
     )
     return _of_pod(told_without_pod, seen, pod) if pod else told_without_pod
 
@@ -72,7 +78,7 @@ def phase(seen: InstanceSnapshot, pod: Pod | None, *, ready: bool) -> Phase:  # 
         return Phase.STOPPING if pod else Phase.STOPPED
     if pod is None or pod.metadata.deleting:
         return Phase.PENDING
-    if pod.status.phase == "Failed":
+    if has_ended(pod):
         return Phase.FAILED
     if is_lost(pod, seen.node):
         return Phase.UNKNOWN
@@ -99,12 +105,16 @@ def _blocker(
     return blocker_of(refusals) or trouble(pod)
 
 
-def _since(blocker: Blocker | None, seen: InstanceSnapshot) -> Blocker | None:
+def _told(
+    blocker: Blocker | None, seen: InstanceSnapshot, counted: Failures | None
+) -> Blocker | None:
+    """*blocker* with its remedy, and the time since when the same gate is shut."""
     if blocker is None:
         return None
     before = seen.instance.status.blocker
     same = before is not None and before.gate == blocker.gate and before.reason == blocker.reason
-    return attrs.evolve(blocker, since=before.since if same and before else timestamp(seen.now))
+    since = before.since if same and before else timestamp(seen.now)
+    return with_remedy(attrs.evolve(blocker, since=since), counted)
 
 
 def _ports(seen: InstanceSnapshot) -> tuple[PortStatus, ...]:
