@@ -133,7 +133,7 @@ def pod_of(
             owned_by.key.name,
             uid="uid-of-pod",
             labels={names.PART_OF: owned_by.uid, names.TYPE: names.INSTANCES},
-            annotations=annotations or {},
+            annotations={names.RESTARTED_AT: ""} if annotations is None else annotations,
             ownerReferences=(owner_of(owned_by),),
         ),
         spec=PodSpec(

@@ -16,6 +16,8 @@ from tests.integration.observer import History, observed
 from tests.integration.proxy import Proxy, proxied
 from tests.integration.world import CLOCK, TYPE, Operator, World, client_of
 
+pytest.register_assert_rewrite("tests.integration.cycles")
+
 Log = MutableMapping[str, Any]
 
 

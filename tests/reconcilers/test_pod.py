@@ -81,21 +81,27 @@ def test_i5_a_stop_deletes_the_pod() -> None:
 @pytest.mark.parametrize(
     ("made_with", "wanted", "expected"),
     [
-        (None, "", ()),
         ("", "", ()),
         ("once", "once", ()),
-        (None, "once", (deleted("restarted"),)),
+        ("", "once", (deleted("restarted"),)),
         ("once", "twice", (deleted("restarted"),)),
         ("once", "", (deleted("restarted"),)),
     ],
 )
 def test_i5_a_changed_restarted_at_replaces_the_pod(
-    made_with: str | None, wanted: str, expected: tuple[Delete, ...]
+    made_with: str, wanted: str, expected: tuple[Delete, ...]
 ) -> None:
-    marks = {} if made_with is None else {names.RESTARTED_AT: made_with}
-    made = pod_of(BOX, annotations=marks)
+    made = pod_of(BOX, annotations={names.RESTARTED_AT: made_with})
 
     assert expected == pod.plan(seen(instance(restartedAt=wanted), pod=made))
+
+
+def test_t5_a_pod_of_an_older_generation_stays_and_is_marked() -> None:
+    asked = instance(restartedAt="long ago")
+    (marked,) = pod.plan(seen(asked, pod=pod_of(BOX, annotations={})))
+
+    assert isinstance(marked, Apply)
+    assert {"metadata": {"annotations": {names.RESTARTED_AT: "long ago"}}} == marked.patch
 
 
 def test_i5_a_stop_and_a_start_seen_in_one_pass_are_no_restart() -> None:
@@ -168,7 +174,9 @@ def test_marks_of_the_pod_that_somebody_edited_are_put_back(
 
 
 def test_labels_and_annotations_of_others_are_left_alone() -> None:
-    theirs = remade(POD, labels=MARKS | {"team": "x"}, annotations={"mesh": "on"})
+    theirs = remade(
+        POD, labels=MARKS | {"team": "x"}, annotations={names.RESTARTED_AT: "", "mesh": "on"}
+    )
 
     assert () == pod.plan(seen(BOX, pod=theirs))
 
