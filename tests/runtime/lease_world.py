@@ -1,7 +1,9 @@
 """A place for one lease, reached over a bad line, and clocks that disagree."""
 
+import asyncio
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,8 +16,9 @@ from gpustack_ctrl.api.errors import (
     UnreachableError,
 )
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.runtime.election import Lease
-from tests.helpers.clock import FakeClock, FakeTimer
+from gpustack_ctrl.runtime.election import Election, Lease
+from gpustack_ctrl.runtime.lease import LeaseElector
+from tests.helpers.clock import FakeClock, FakeTimer, settle
 
 KEY = ObjectKey("system", "leader")
 
@@ -149,3 +152,24 @@ class SkewedClock:
 
     async def sleep(self, seconds: float) -> None:
         await self.true.sleep(seconds / self.rate)
+
+
+def elector(clock: FakeClock, line: Line, name: str = "me") -> LeaseElector:
+    return LeaseElector(
+        client=line,
+        election=Election(key=KEY, identity=name),
+        clock=clock,
+        chance=lambda: 0.5,
+    )
+
+
+@asynccontextmanager
+async def campaign(elector: LeaseElector) -> AsyncIterator["asyncio.Task[None]"]:
+    """The elector runs within the block; what became of it is the test's business."""
+    task = asyncio.create_task(elector.run())
+    try:
+        await settle()
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})

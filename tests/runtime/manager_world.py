@@ -1,30 +1,23 @@
 """Parts of a process that write down what happens to them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import attrs
 
 from gpustack_ctrl.runtime.controller import Controller
 from gpustack_ctrl.runtime.election import Election
 from gpustack_ctrl.runtime.lease import LeaseElector
-from gpustack_ctrl.runtime.manager import Manager
+from gpustack_ctrl.runtime.manager import Ending, Manager
 from gpustack_ctrl.runtime.reconcile import Request, Result
 from gpustack_ctrl.runtime.workqueue import WorkQueue
-from tests.helpers.clock import FakeClock
+from tests.helpers.clock import FakeClock, settle
+from tests.runtime.controller_world import Scripted
 from tests.runtime.lease_world import KEY, Leases, Line
 
 A = Request("team", "a")
-
-
-@attrs.frozen
-class Scripted:
-    """A reconciler that does what the test says."""
-
-    script: Callable[[Request], Awaitable[Result]]
-
-    async def reconcile(self, request: Request) -> Result:
-        return await self.script(request)
+LONG = 10_000.0
 
 
 @attrs.define
@@ -123,3 +116,33 @@ class Process:
         finally:
             self.diary.note(f"pass ends, lease of {self.leases.spec['holderIdentity']!r}")
         return Result()
+
+
+async def quick(process: Process) -> None:
+    await process.clock.sleep(1)
+
+
+async def endless(process: Process) -> None:
+    await process.clock.sleep(LONG)
+
+
+async def stubborn(process: Process) -> None:
+    while not process.exits:
+        try:
+            await process.clock.sleep(0.25)
+        except asyncio.CancelledError:
+            continue
+
+
+@asynccontextmanager
+async def living(process: Process) -> AsyncIterator["asyncio.Task[Ending]"]:
+    """The process runs; it must have left no task behind when the block ends."""
+    process.queue.add(A)
+    task = asyncio.create_task(process.manager.run())
+    await settle()
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    assert {asyncio.current_task()} == asyncio.all_tasks()
