@@ -6,7 +6,7 @@ namespaces are blocked both ways, and port 53 stays open outwards.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address
 from typing import Any
 
 import attrs
@@ -110,7 +110,7 @@ def _network(entry: str) -> Network:
             f"{excerpt(entry)} is not a CIDR: write address/length, such as 10.244.0.0/16"
         )
     try:
-        network = ip_network(entry, strict=False)
+        network = (IPv6Network if ":" in entry else IPv4Network)(entry, strict=False)
     except ValueError as error:
         raise CIDRError(f"{excerpt(entry)} is not a CIDR: {error}") from error
     if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):

@@ -127,6 +127,13 @@ async def policy_says(world: World, spec: Wire) -> Wire:
     return await until(read)
 
 
+async def isolated(world: World, admin: Admin) -> Wire:
+    """The policy of a namespace that holds one stopped Instance, `box`."""
+    await admin.wish(PODS)
+    await world.instance(stop=True)
+    return await policy_says(world, isolating(PODS))
+
+
 async def no_policy(world: World) -> None:
     """Return once the namespace has no policy of that name."""
     await world.gone(names.NETWORK_POLICY, POLICY)

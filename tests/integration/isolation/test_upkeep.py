@@ -14,6 +14,7 @@ from tests.integration.isolation.isolation_world import (
     Admin,
     WatchedOperator,
     annotations_of,
+    isolated,
     isolating,
     labels_of,
     no_policy,
@@ -146,13 +147,6 @@ async def test_n4_a_namespace_that_goes_away_makes_neither_errors_nor_retries(
     assert refused < await admin.writes("POST", code=403)
     assert {None} == {held.error for held in operator.passes.isolation(world.namespace)}
     assert {None} == {held.error for held in operator.passes.ended}
-
-
-async def isolated(world: World, admin: Admin) -> Wire:
-    """The policy of a namespace that holds one stopped Instance."""
-    await admin.wish(PODS)
-    await world.instance(stop=True)
-    return await policy_says(world, isolating(PODS))
 
 
 async def passed(operator: WatchedOperator, world: World, *, after: int) -> bool:
