@@ -14,6 +14,7 @@ _BOLD = "\033[1m"
 _FAINT = "\033[2m"
 _GREEN = "\033[32m"
 _CYAN = "\033[36m"
+_OF_PERSON = {"red": "\033[31m", "blue": "\033[34m"}
 
 
 @attrs.define(kw_only=True)
@@ -41,7 +42,7 @@ class Narrator:
     def command(self, person: str, line: str) -> None:
         """Show what *person* types."""
         self.commands += 1
-        prompt = self._in(_FAINT, f"{person}$")
+        prompt = self._in(_OF_PERSON.get(person, _FAINT), f"{person}$")
         self._print(f"\n{_MARGIN}{prompt} {self._in(_CYAN, line)}")
 
     def output(self, text: str) -> None:

@@ -11,6 +11,7 @@ import attrs
 from e2e.cluster import Cluster
 from e2e.demo import operator
 from e2e.demo.errors import NotSoError
+from e2e.demo.judge import judge
 from e2e.demo.narrator import Narrator
 from e2e.demo.operator import CHECKOUT, Operator
 from e2e.demo.script import Chapter, Person, Seen, StartOperator, Step
@@ -71,7 +72,7 @@ class Stage:
                 self.operator.check()
             output, failed = self._run(step.person, step.command)
             try:
-                _judge(step, Seen(output, self._earlier), failed=failed)
+                judge(step, Seen(output, self._earlier), failed=failed)
             except NotSoError as error:
                 if not step.again or time.monotonic() > deadline:
                     return output, error
@@ -92,15 +93,3 @@ class Stage:
             check=False,
         )
         return done.stdout, done.returncode != 0
-
-
-def _judge(step: Step, seen: Seen, *, failed: bool) -> None:
-    if failed != step.refused:
-        words = seen.output.strip().splitlines() or ["it said nothing"]
-        verb = "failed" if failed else "should be refused, but was done"
-        raise NotSoError(f"this {verb}: {words[-1]}")
-    for fact in step.facts:
-        try:
-            fact.check(seen)
-        except NotSoError as error:
-            raise NotSoError(f"“{fact.says}” does not hold: {error}") from error

@@ -4,8 +4,6 @@ from e2e.demo.checks import contains, lists, tells
 from e2e.demo.people import ADMIN, BLUE, RED
 from e2e.demo.script import Chapter, Fact, Person, StartOperator, Step, do, look
 
-CARDS = 8
-
 
 def _joins(person: Person) -> tuple[Step, Step]:
     namespace = person.namespace
@@ -21,13 +19,13 @@ def _joins(person: Person) -> tuple[Step, Step]:
 
 CLUSTER = Chapter(
     title="A cluster",
-    says="etcd, API server, controllers and scheduler are real; the node and its cards are played.",
+    says="The control plane is a real one; the node and its eight cards are simulated.",
     steps=(
         look(
             ADMIN,
-            "kubectl get nodes -o custom-columns='NAME:.metadata.name,CPU:.status.allocatable.cpu,"
-            r"MEMORY:.status.allocatable.memory,CARDS:.status.allocatable.nvidia\.com/gpu'",
-            Fact("There is one node with eight cards.", tells("node-0", CARDS=str(CARDS))),
+            "kubectl get nodes -o custom-columns="
+            r"'NAME:.metadata.name,CARDS:.status.allocatable.nvidia\.com/gpu'",
+            Fact("There is one node, with eight cards.", tells("node-0", CARDS="8")),
         ),
     ),
 )
@@ -40,9 +38,9 @@ OPERATOR = Chapter(
         StartOperator(person=ADMIN),
         look(
             ADMIN,
-            "kubectl get settings -n gpustack-system",
+            "kubectl get setting instance-isolation-pod-cidrs -n gpustack-system",
             Fact(
-                "The operator is at work: it made its Settings. Isolation is off.",
+                "It is at work: its Settings are there. This one is blank: isolation is off.",
                 tells("instance-isolation-pod-cidrs", VALUE="", ACCEPTED="True"),
             ),
         ),
@@ -68,12 +66,12 @@ TENANTS = Chapter(
         look(
             RED,
             "kubectl auth can-i create instances",
-            Fact("Red may make Instances in team-red.", contains("yes")),
+            Fact("Red may make Instances, in team-red.", contains("yes")),
         ),
         look(
             BLUE,
             "kubectl auth can-i create instances",
-            Fact("Blue may in team-blue.", contains("yes")),
+            Fact("So may blue, in team-blue.", contains("yes")),
         ),
     ),
 )

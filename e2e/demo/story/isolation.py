@@ -20,8 +20,7 @@ SWITCHED_ON = Chapter(
         do(RED, "kubectl wait --for=condition=NetworkIsolated instance/notebook"),
         look(
             ADMIN,
-            "kubectl get networkpolicies -A -o custom-columns='NAMESPACE:.metadata.namespace,"
-            "NAME:.metadata.name'",
+            "kubectl get networkpolicies -A",
             Fact(
                 "Every namespace with an Instance has the policy.", lists("team-blue", "team-red")
             ),
@@ -47,7 +46,12 @@ PUT_RIGHT = Chapter(
     title="Edits by hand",
     says="What the operator made is put right when somebody changes it.",
     steps=(
-        look(RED, _INGRESS, Fact("So it is now.", contains("except")), remembered="ingress"),
+        look(
+            RED,
+            _INGRESS,
+            Fact("The policy lets nobody in from other namespaces.", contains("except")),
+            remembered="ingress",
+        ),
         do(
             RED,
             f"""kubectl patch {_POLICY} --type=merge -p '{{"spec":{{"ingress":[{{}}]}}}}'""",
@@ -60,18 +64,25 @@ PUT_RIGHT = Chapter(
         look(
             RED,
             "kubectl get service notebook",
-            Fact("It is another Service,", differs("notebook", "CLUSTER-IP", since="service")),
-            Fact("with the same node ports.", keeps("notebook", "PORT(S)", since="service")),
+            Fact(
+                "The Service is back: another one, as its address shows.",
+                differs("notebook", "CLUSTER-IP", since="service"),
+            ),
+            Fact(
+                "It has the node ports of the one that was deleted.",
+                keeps("notebook", "PORT(S)", since="service"),
+            ),
         ),
     ),
 )
 
 DELETED = Chapter(
     title="Delete",
-    says="An Instance takes along everything that it owns.",
+    says="An Instance takes along all that it owns. A cluster may need half a minute to learn what"
+    " a new kind owns, so that the first one takes its time.",
     steps=(
         do(RED, "kubectl delete instance notebook"),
-        do(RED, "kubectl wait --for=delete pod/notebook service/notebook"),
+        do(RED, "kubectl wait --for=delete pod/notebook service/notebook --timeout=60s"),
         look(
             RED,
             "kubectl get instances,pods,services,networkpolicies",

@@ -14,12 +14,7 @@ from e2e.demo.script import Chapter, Fact, Person, Step, do, look, refused
 
 _PATCH = "kubectl patch instance notebook --type=merge -p "
 _SERVICE = "kubectl get service notebook"
-_LIMITS = (
-    "kubectl get pod notebook -o custom-columns='NAME:.metadata.name,"
-    "CPU:.spec.containers[0].resources.limits.cpu,"
-    "MEMORY:.spec.containers[0].resources.limits.memory,"
-    r"CARDS:.spec.containers[0].resources.limits.nvidia\.com/gpu'"
-)
+_LIMITS = "kubectl get pod notebook -o jsonpath='{.spec.containers[0].resources.limits}{\"\\n\"}'"
 
 
 def _until(person: Person, condition: str, name: str) -> Step:
@@ -45,7 +40,7 @@ READY = Chapter(
             RED,
             "kubectl get pods,services",
             Fact(
-                "It is one Pod and one Service, of its own name.",
+                "It is one Pod and one Service, both of its name.",
                 lists("pod/notebook", "service/notebook"),
             ),
         ),
@@ -53,8 +48,8 @@ READY = Chapter(
             RED,
             _LIMITS,
             Fact(
-                "Who says nothing gets one whole card, and the type's cores and memory for it.",
-                tells("notebook", CPU="8", MEMORY="48Gi", CARDS="1"),
+                "It asked for nothing, so it has one whole card.",
+                contains('"cpu":"8"', '"memory":"48Gi"', '"nvidia.com/gpu":"1"'),
             ),
         ),
         do(BLUE, "kubectl apply -f deploy/samples/sliced.yaml"),
@@ -165,12 +160,12 @@ TYPE = Chapter(
             _LIMITS,
             Fact(
                 "The Pod has the cores and the memory of the larger type.",
-                tells("notebook", CPU="16", MEMORY="192Gi", CARDS="1"),
+                contains('"cpu":"16"', '"memory":"192Gi"', '"nvidia.com/gpu":"1"'),
             ),
         ),
         look(
             RED,
-            f"{_SERVICE}",
+            _SERVICE,
             Fact("The address has not moved.", keeps("notebook", "CLUSTER-IP", since="started")),
             Fact("Nor have the ports.", keeps("notebook", "PORT(S)", since="edited")),
         ),
