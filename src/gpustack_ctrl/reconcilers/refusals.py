@@ -14,7 +14,8 @@ _GATES = (
     ("is being terminated", "namespace", "NamespaceTerminating", "user"),
     ("usage per Container", "limitRange", "LimitRangeViolation", "user"),
     ("usage per Pod", "limitRange", "LimitRangeViolation", "user"),
-    ("cannot ", "permission", "Forbidden", "admin"),
+    ('is forbidden: User "', "permission", "Forbidden", "admin"),
+    ("is forbidden: cannot set ", "permission", "Forbidden", "admin"),
 )
 
 
