@@ -14,7 +14,7 @@ build_login() {
 	cd "$here/src"
 	# shellcheck disable=SC2086 # The flags are many.
 	gcc $flags -static -s -o "$1/login" \
-		login.c workload.c enter.c environment.c passwd.c session.c
+		login.c process.c workload.c sweep.c enter.c environment.c passwd.c session.c terminal.c
 }
 
 fetch_openssh() {

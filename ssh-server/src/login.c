@@ -10,6 +10,7 @@
 #include "environment.h"
 #include "passwd.h"
 #include "session.h"
+#include "sweep.h"
 #include "workload.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static int become_program(void *with)
 {
 	struct login *login = with;
 	char *sftp[] = {"sftp-server", NULL};
-	char *own = (char *)environment_get(&login->env, "SHELL");
+	const char *own = environment_get(&login->env, "SHELL");
 
 	if (login->sftp >= 0) {
 		syscall(SYS_execveat, login->sftp, "", sftp, login->env.entries, AT_EMPTY_PATH);
@@ -115,7 +116,7 @@ static int become_program(void *with)
 		environment_set(&login->env, "SSH_TTY", login->terminal);
 		environment_set(&login->env, "TERM", getenv("TERM") ? getenv("TERM") : "dumb");
 	}
-	const char *shells[] = {own ? strdup(own) : NULL, login->entry_shell, "/bin/bash", "/bin/sh"};
+	const char *shells[] = {own, login->entry_shell, "/bin/bash", "/bin/sh"};
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		if (shells[i])
 			become_shell(login, shells[i]);

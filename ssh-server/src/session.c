@@ -7,6 +7,8 @@
  */
 #include "session.h"
 
+#include "terminal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,17 +21,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #define LOST 255           /* what ssh itself exits with when a connection breaks */
 #define LAST_WORDS 131072  /* more than a terminal can hold back when its program ends */
-
-struct flow {
-	int from, to;
-	char held[16384];
-	size_t at, len;
-};
 
 struct session {
 	pid_t program;
@@ -53,38 +48,6 @@ static sigset_t watched(void)
 	     *it; it++)
 		sigaddset(&set, *it);
 	return set;
-}
-
-static void copy_window(int to)
-{
-	struct winsize size;
-
-	if (!ioctl(STDIN_FILENO, TIOCGWINSZ, &size))
-		ioctl(to, TIOCSWINSZ, &size);
-}
-
-/* Our end of a new terminal in the workload's devpts, and the program's end of it. */
-static int open_terminal(int *theirs, char *name)
-{
-	int ours = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK), unlocked = 0, number;
-	struct termios modes;
-
-	if (ours < 0)
-		return -1;
-	if (ioctl(ours, TIOCSPTLCK, &unlocked) || ioctl(ours, TIOCGPTN, &number) ||
-	    (*theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
-		close(ours);
-		return -1;
-	}
-	snprintf(name, 32, "/dev/pts/%d", number);
-	/* What the client asked for becomes the program's; ours only passes bytes on. */
-	if (!tcgetattr(STDIN_FILENO, &modes)) {
-		tcsetattr(*theirs, TCSANOW, &modes);
-		cfmakeraw(&modes);
-		tcsetattr(STDIN_FILENO, TCSANOW, &modes);
-	}
-	copy_window(ours);
-	return ours;
 }
 
 static void start_program(become *program, void *with, int terminal, const sigset_t *unblock)
@@ -118,27 +81,6 @@ static int told(int status)
 		return 128 + WTERMSIG(status);
 	}
 	return WEXITSTATUS(status);
-}
-
-/* False where the other side is gone for good. */
-static bool fill(struct flow *flow)
-{
-	ssize_t n = read(flow->from, flow->held, sizeof flow->held);
-
-	flow->at = 0;
-	flow->len = n > 0 ? n : 0;
-	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-static bool drain(struct flow *flow)
-{
-	ssize_t n = write(flow->to, flow->held + flow->at, flow->len);
-
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR;
-	flow->at += n;
-	flow->len -= n;
-	return true;
 }
 
 /* What the program wrote before it ended. A program that it left in the background may go on

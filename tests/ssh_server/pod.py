@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
+from tests.ssh_server.client import make_client
 
 HERE = Path(__file__).parent
 SERVER = HERE.parents[1] / "ssh-server"
@@ -75,7 +76,8 @@ class Pod:
             *self._become(Target(uid=65535, gid=65535, folder="/"), folder / "none"),
             *("/usr/bin/sleep", "infinity"),
         )
-        self._make_client()
+        self.client = make_client(folder / "client", self.host_key, alias=UID)
+        self.authorize(self.client.public_key)
         self._pause = self._start(pause)
         self.run("ip", "link", "set", "lo", "up")
 
@@ -145,7 +147,7 @@ class Pod:
 
     def ssh_command(self, *command: str, options: Sequence[str] = ()) -> tuple[str, ...]:
         """The words that `ssh` does."""
-        return ("ssh", "-F", str(self._config), *options, "workload", "--", *command)
+        return ("ssh", "-F", str(self.client.config), *options, "workload", "--", *command)
 
     def open(self, *command: str, **kwargs: int) -> subprocess.Popen[bytes]:
         """Start *command* on the client's side and go on."""
@@ -153,28 +155,6 @@ class Pod:
         process = subprocess.Popen(inside, **kwargs)  # type: ignore[call-overload]
         self._clients.append(process)
         return process  # type: ignore[no-any-return]
-
-    @property
-    def config(self) -> Path:
-        """A client configuration that knows the host `workload`."""
-        return self._config
-
-    def _make_client(self) -> None:
-        client = self.folder / "client"
-        client.mkdir()
-        made = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(client / "id"))
-        subprocess.run(made, check=True)
-        known = " ".join(self.host_key.public_line.split()[:2])
-        (client / "known_hosts").write_text(f"{UID} {known}\n")
-        self._config = client / "config"
-        self._config.write_text(
-            f"Host workload\n  IdentityFile {client}/id\n"
-            "Host *\n  HostName 127.0.0.1\n  User root\n  IdentitiesOnly yes\n"
-            f"  HostKeyAlias {UID}\n  StrictHostKeyChecking yes\n"
-            f"  UserKnownHostsFile {client}/known_hosts\n  GlobalKnownHostsFile none\n"
-            "  BatchMode yes\n  LogLevel ERROR\n  ConnectTimeout 10\n"
-        )
-        self.authorize((client / "id.pub").read_text().strip())
 
     def _skeleton(self, name: str) -> Path:
         skeleton = self.folder / name
@@ -248,6 +228,13 @@ def _make_system(skeleton: Path, system: str) -> None:
     os.chown(skeleton / "home/me", 1000, 1000)
     shell = "/bin/ash" if system == "busybox" else "/bin/bash"
     (skeleton / "etc/passwd").write_text(f"root:x:0:0:root:/root:{shell}\n{me}\n")
+
+
+def running(pod: Pod, pattern: str) -> bool:
+    """A process of the Pod has a command line like *pattern*, which starts with `^`."""
+    status = pod.ssh(f"pgrep -f '{pattern}'").returncode
+    assert status in {0, 1}, "pgrep could not be asked"
+    return status == 0
 
 
 def end(pid: int) -> None:

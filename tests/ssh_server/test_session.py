@@ -105,7 +105,9 @@ def test_i4_output_is_the_commands_alone_and_errors_stay_apart(root_pod: Pod) ->
 
 
 def test_i4_a_script_on_standard_input_is_run(root_pod: Pod) -> None:
-    done = root_pod.run("ssh", "-F", str(root_pod.config), "-T", "workload", data=b"echo $((6*7))")
+    done = root_pod.run(
+        "ssh", "-F", str(root_pod.client.config), "-T", "workload", data=b"echo $((6*7))"
+    )
 
     assert b"42\n" == done.stdout
 
@@ -157,16 +159,26 @@ def test_i4_the_workloads_own_shell_comes_first(pod_of: MakePod) -> None:
 
 
 def test_i4_a_workload_that_hid_its_environment_is_found_all_the_same(pod_of: MakePod) -> None:
-    target = Target(uid=1000, gid=1000, environment={"PATH": "/usr/bin"})
+    target = Target(uid=1000, gid=1000, environment={})
 
     assert b"1000\n" == pod_of(target).ssh("id -u").stdout
+
+
+def test_i4_home_and_user_come_from_the_image_where_the_workload_has_none(pod_of: MakePod) -> None:
+    target = Target(uid=1000, gid=1000, environment=MARK_ONLY)
+
+    assert b"/home/me me\n" == pod_of(target).ssh("echo $HOME $USER").stdout
+
+
+def test_i4_the_server_is_reached_by_ipv6_too(root_pod: Pod) -> None:
+    assert b"in\n" == root_pod.ssh("echo in", options=("-o", "HostName=::1")).stdout
 
 
 def test_i4_files_go_both_ways_by_scp(pod: Pod, sftp_server: None, tmp_path: Path) -> None:
     del sftp_server
     sent, back = tmp_path / "sent", tmp_path / "back"
     sent.write_bytes(bytes(range(256)) * 16384)
-    config = str(pod.config)
+    config = str(pod.client.config)
 
     there = pod.run("scp", "-q", "-F", config, str(sent), "workload:file")
     again = pod.run("scp", "-q", "-F", config, "workload:file", str(back))
@@ -181,7 +193,7 @@ def test_i4_files_go_both_ways_by_scp(pod: Pod, sftp_server: None, tmp_path: Pat
 def test_i4_sftp_lists_the_folder_of_the_workload(pod: Pod, sftp_server: None) -> None:
     del sftp_server
     done = pod.run(
-        "sftp", "-q", "-F", str(pod.config), "-b", "-", "workload", data=b"pwd\nls -l /\n"
+        "sftp", "-q", "-F", str(pod.client.config), "-b", "-", "workload", data=b"pwd\nls -l /\n"
     )
 
     assert b"Remote working directory: /work" in done.stdout
@@ -194,7 +206,9 @@ def test_i4_sftp_needs_nothing_in_the_image(pod_of: MakePod, sftp_server: None) 
     target = Target(system="no-shell", program=("/bin/sleep", "100000"), environment=MARK_ONLY)
     pod = pod_of(target)
 
-    done = pod.run("sftp", "-q", "-F", str(pod.config), "-b", "-", "workload", data=b"ls /bin\n")
+    done = pod.run(
+        "sftp", "-q", "-F", str(pod.client.config), "-b", "-", "workload", data=b"ls /bin\n"
+    )
 
     assert b"/bin/sleep" in done.stdout
 
@@ -203,7 +217,7 @@ def test_i4_sftp_needs_nothing_in_the_image(pod_of: MakePod, sftp_server: None) 
 def test_i4_rsync_works_where_the_image_has_it(root_pod: Pod, tmp_path: Path) -> None:
     (tmp_path / "tree/deep").mkdir(parents=True)
     (tmp_path / "tree/deep/file").write_bytes(b"x" * 1_000_000)
-    shell = f"ssh -F {root_pod.config}"
+    shell = f"ssh -F {root_pod.client.config}"
 
     done = root_pod.run("rsync", "-a", "-e", shell, f"{tmp_path}/tree", "workload:")
 
