@@ -57,6 +57,7 @@ def test_the_operator_writes_only_what_it_makes() -> None:
     assert {
         ("instances/status", "patch"),
         ("instances/finalizers", "update"),
+        ("instancetypes/status", "patch"),
         ("instancesshpublickeys/status", "patch"),
         ("instancesshpublickeys/finalizers", "update"),
         ("secrets", "create"),

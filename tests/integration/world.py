@@ -22,6 +22,7 @@ from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.client.rest import FieldValidation, Rest
 from gpustack_ctrl.runtime.clock import SystemClock
 from gpustack_ctrl.runtime.manager import Manager
+from gpustack_ctrl.runtime.metrics import Metrics, new_registry
 
 T = TypeVar("T")
 Wire = dict[str, Any]
@@ -174,7 +175,12 @@ class Operator:
     async def _run(self, ready: asyncio.Event) -> object:
         async with client_of(self.kubeconfig) as client:
             parts = await operator(
-                client, namespace=self.namespace, environ=self.environ, workers=4, clock=CLOCK
+                client,
+                namespace=self.namespace,
+                environ=self.environ,
+                workers=4,
+                clock=CLOCK,
+                metrics=Metrics(new_registry()),
             )
             self._manager = Manager(
                 clock=CLOCK,

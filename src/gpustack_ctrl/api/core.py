@@ -170,6 +170,13 @@ class NodeAddress:
 
 
 @attrs.frozen(kw_only=True)
+class NodeSpec:
+    """Whether a node takes Pods."""
+
+    unschedulable: bool = False
+
+
+@attrs.frozen(kw_only=True)
 class NodeStatus:
     """What the kubelet says of its node."""
 
@@ -183,6 +190,7 @@ class Node:
     """A node of the cluster."""
 
     metadata: ObjectMeta
+    spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
 

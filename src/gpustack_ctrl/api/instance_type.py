@@ -109,6 +109,40 @@ class InstanceTypeSpec:
     )
 
 
+class TypePhase(StrEnum):
+    """Whether Instances may be made."""
+
+    ACTIVE = "Active"
+    INACTIVE = "Inactive"
+
+
+@attrs.frozen(kw_only=True)
+class View:
+    """One way to hold an accelerator, over all nodes of the type that can be scheduled to."""
+
+    capacity: Annotated[int, Doc("How much there is.")] = 0
+    allocated: Annotated[int, Doc("How much Pods hold, anybody's.")] = 0
+    remaining: Annotated[int, Doc("How much is left.")] = 0
+    onceMaxRequest: Annotated[int, Doc("The most that one Instance could get now.")] = 0
+
+
+@attrs.frozen(kw_only=True)
+class InstanceTypeStatus:
+    """What is left of the type, by the four ways to hold a card."""
+
+    observedGeneration: Annotated[int | None, Doc("The spec that this speaks of.")] = None
+    phase: Annotated[TypePhase | None, Doc("Whether Instances may be made.")] = None
+    message: Annotated[str, MaxLen(1024), Doc("Why not, or what is amiss.")] = ""
+    nodes: Annotated[int, Doc("Nodes that Instances of the type can be scheduled to.")] = 0
+    whole: Annotated[View, Doc("Whole cards (EX).")] = View()
+    shared: Annotated[View, Doc("Shares of cards (SH).")] = View()
+    sliced: Annotated[View, Doc("Slices (SL), in percent of one card's memory.")] = View()
+    partitioned: Annotated[View, Doc("Hardware partitions (PT).")] = View()
+    summary: Annotated[
+        str, MaxLen(128), Doc("onceMaxRequest/remaining of EX, SH, SL and PT, for kubectl.")
+    ] = ""
+
+
 @attrs.frozen(kw_only=True)
 class InstanceType:
     """A kind of Instance that an administrator offers."""
@@ -117,9 +151,15 @@ class InstanceType:
         Column("Manufacturer", ".spec.manufacturer"),
         Column("CPU", ".spec.unitResources.cpu"),
         Column("RAM", ".spec.unitResources.ram"),
-        Column("Inactive", ".spec.inactive", "boolean"),
+        Column("EX/SH/SL/PT", ".status.summary"),
+        Column("Phase", ".status.phase"),
         Column("Age", ".metadata.creationTimestamp", "date"),
+        Column("Nodes", ".status.nodes", "integer", wide=True),
+        Column("Message", ".status.message", wide=True),
     )
 
     metadata: ObjectMeta
     spec: Annotated[InstanceTypeSpec, Doc("What is offered.")] = InstanceTypeSpec()
+    status: Annotated[InstanceTypeStatus, Doc("What is left; written by the operator.")] = (
+        InstanceTypeStatus()
+    )

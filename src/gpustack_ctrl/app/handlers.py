@@ -8,9 +8,12 @@ from gpustack_ctrl.app.informers import Informers
 from gpustack_ctrl.controllers.triggers import (
     InstanceTriggers,
     IsolationTriggers,
+    TypeTriggers,
+    holding_changed,
     instance_changed,
     isolation_setting,
     node_changed,
+    offer_changed,
     pod_changed,
 )
 from gpustack_ctrl.runtime.handlers import enqueue_mapped, enqueue_object, enqueue_owner
@@ -26,6 +29,7 @@ class Queues:
     isolation: WorkQueue[ObjectKey]
     settings: WorkQueue[ObjectKey]
     ssh_keys: WorkQueue[ObjectKey]
+    types: WorkQueue[ObjectKey]
 
 
 def attach(informers: Informers, queues: Queues, *, namespace: str) -> None:
@@ -34,6 +38,7 @@ def attach(informers: Informers, queues: Queues, *, namespace: str) -> None:
     _wake_isolation(informers, queues.isolation)
     _wake_settings(informers, queues.settings, namespace=namespace)
     _wake_ssh_keys(informers, queues.ssh_keys)
+    _wake_types(informers, queues.types)
 
 
 def _wake_instances(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
@@ -67,3 +72,11 @@ def _wake_settings(informers: Informers, queue: WorkQueue[ObjectKey], *, namespa
 def _wake_ssh_keys(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
     informers.ssh_keys.add_handler(enqueue_object(queue))
     informers.config_maps.add_handler(enqueue_owner(queue, names.SSH_PUBLIC_KEY))
+
+
+def _wake_types(informers: Informers, queue: WorkQueue[ObjectKey]) -> None:
+    by = TypeTriggers(informers.caches)
+    informers.types.add_handler(enqueue_object(queue, predicate=generation_changed))
+    informers.pods.add_handler(enqueue_mapped(queue, by.by_pod, predicate=holding_changed))
+    informers.nodes.add_handler(enqueue_mapped(queue, by.by_anything, predicate=offer_changed))
+    informers.settings.add_handler(enqueue_mapped(queue, by.by_anything))

@@ -4,7 +4,8 @@ Pods and Services are watched whole, not only our own: a foreign object under th
 of an Instance, and the holder of a node port, have to be seen to be named.
 """
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
 
 import attrs
 
@@ -12,15 +13,18 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.core import ConfigMap, NetworkPolicy, Node, Pod, RuntimeClass, Service
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
-from gpustack_ctrl.api.meta import Resource
+from gpustack_ctrl.api.meta import Object, Resource
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers import caches as indexes
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.informer import Informer
+from gpustack_ctrl.runtime.metrics import Metrics
 from gpustack_ctrl.runtime.reflector import ListWatch
-from gpustack_ctrl.runtime.store import by_namespace, by_owner
+from gpustack_ctrl.runtime.store import Indexer, by_namespace, by_owner
+
+T = TypeVar("T", bound=Object)
 
 
 class Source(Protocol):
@@ -70,80 +74,72 @@ class Informers:
         )
 
 
-def informers(source: Source, *, namespace: str, clock: Clock) -> Informers:
+@attrs.frozen(kw_only=True)
+class _Factory:
+    """Makes informers over *source*, each with its own series."""
+
+    source: Source
+    clock: Clock
+    metrics: Metrics
+
+    def follow(
+        self,
+        resource: Resource,
+        kind: type[T],
+        indexers: Mapping[str, Indexer[T]] | None = None,
+        **selection: str,
+    ) -> Informer[T]:
+        series = self.metrics.informer(resource.full_name)
+        informer = Informer(
+            resource=resource,
+            list_watch=self.source.list_watch(resource, **selection),
+            decode=codec.reader(kind),
+            indexers=indexers or {},
+            clock=self.clock,
+            metrics=series,
+        )
+        series.observe_silence(lambda: informer.silence)
+        return informer
+
+
+def informers(source: Source, *, namespace: str, clock: Clock, metrics: Metrics) -> Informers:
     """The informers over *source*; Settings are read in the operator's *namespace* alone."""
+    made = _Factory(source=source, clock=clock, metrics=metrics)
     return Informers(
-        instances=Informer(
-            resource=names.INSTANCE,
-            list_watch=source.list_watch(names.INSTANCE),
-            decode=codec.reader(Instance),
-            indexers={
+        instances=made.follow(
+            names.INSTANCE,
+            Instance,
+            {
                 indexes.NAMESPACE: by_namespace,
                 indexes.TYPE: indexes.instance_type_of,
                 indexes.NODE_PORT: indexes.promised_node_ports,
                 indexes.NODE: indexes.pinned_node,
                 indexes.SSH_KEY: indexes.ssh_key_of,
             },
-            clock=clock,
         ),
-        types=Informer(
-            resource=names.INSTANCE_TYPE,
-            list_watch=source.list_watch(names.INSTANCE_TYPE),
-            decode=codec.reader(InstanceType),
-            clock=clock,
+        types=made.follow(names.INSTANCE_TYPE, InstanceType),
+        settings=made.follow(names.SETTING, Setting, namespace=namespace),
+        pods=made.follow(
+            names.POD,
+            Pod,
+            {
+                indexes.OWNER: by_owner,
+                indexes.NODE: indexes.node_of_child,
+                indexes.ACCELERATOR_NODE: indexes.accelerator_node,
+            },
         ),
-        settings=Informer(
-            resource=names.SETTING,
-            list_watch=source.list_watch(names.SETTING, namespace=namespace),
-            decode=codec.reader(Setting),
-            clock=clock,
+        services=made.follow(names.SERVICE, Service, {indexes.NODE_PORT: indexes.held_node_ports}),
+        policies=made.follow(
+            names.NETWORK_POLICY,
+            NetworkPolicy,
+            field_selector=f"metadata.name={names.ISOLATION_POLICY}",
         ),
-        pods=Informer(
-            resource=names.POD,
-            list_watch=source.list_watch(names.POD),
-            decode=codec.reader(Pod),
-            indexers={indexes.OWNER: by_owner, indexes.NODE: indexes.node_of_child},
-            clock=clock,
-        ),
-        services=Informer(
-            resource=names.SERVICE,
-            list_watch=source.list_watch(names.SERVICE),
-            decode=codec.reader(Service),
-            indexers={indexes.NODE_PORT: indexes.held_node_ports},
-            clock=clock,
-        ),
-        policies=Informer(
-            resource=names.NETWORK_POLICY,
-            list_watch=source.list_watch(
-                names.NETWORK_POLICY, field_selector=f"metadata.name={names.ISOLATION_POLICY}"
-            ),
-            decode=codec.reader(NetworkPolicy),
-            clock=clock,
-        ),
-        nodes=Informer(
-            resource=names.NODE,
-            list_watch=source.list_watch(names.NODE),
-            decode=codec.reader(Node),
-            clock=clock,
-        ),
-        runtime_classes=Informer(
-            resource=names.RUNTIME_CLASS,
-            list_watch=source.list_watch(names.RUNTIME_CLASS),
-            decode=codec.reader(RuntimeClass),
-            clock=clock,
-        ),
-        ssh_keys=Informer(
-            resource=names.SSH_PUBLIC_KEY,
-            list_watch=source.list_watch(names.SSH_PUBLIC_KEY),
-            decode=codec.reader(InstanceSSHPublicKey),
-            clock=clock,
-        ),
-        config_maps=Informer(
-            resource=names.CONFIG_MAP,
-            list_watch=source.list_watch(
-                names.CONFIG_MAP, label_selector=f"{names.TYPE}={names.SSH_PUBLIC_KEYS}"
-            ),
-            decode=codec.reader(ConfigMap),
-            clock=clock,
+        nodes=made.follow(names.NODE, Node),
+        runtime_classes=made.follow(names.RUNTIME_CLASS, RuntimeClass),
+        ssh_keys=made.follow(names.SSH_PUBLIC_KEY, InstanceSSHPublicKey),
+        config_maps=made.follow(
+            names.CONFIG_MAP,
+            ConfigMap,
+            label_selector=f"{names.TYPE}={names.SSH_PUBLIC_KEYS}",
         ),
     )

@@ -11,6 +11,7 @@ from gpustack_ctrl.app.seed import host_key_seed
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.instance import InstanceReconciler
+from gpustack_ctrl.controllers.instance_type import InstanceTypeReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
 from gpustack_ctrl.controllers.settings import SettingReconciler
 from gpustack_ctrl.controllers.ssh_public_key import SSHPublicKeyReconciler
@@ -18,6 +19,7 @@ from gpustack_ctrl.reconcilers.settings import CATALOGUE
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.controller import Controller
 from gpustack_ctrl.runtime.freshness import Freshness
+from gpustack_ctrl.runtime.metrics import Metrics
 from gpustack_ctrl.runtime.reconcile import Reconciler
 from gpustack_ctrl.runtime.workqueue import WorkQueue
 
@@ -31,18 +33,25 @@ class Operator:
 
 
 async def operator(
-    client: Client, *, namespace: str, environ: Mapping[str, str], workers: int, clock: Clock
+    client: Client,
+    *,
+    namespace: str,
+    environ: Mapping[str, str],
+    workers: int,
+    clock: Clock,
+    metrics: Metrics,
 ) -> Operator:
     """Join all parts over *client*; the one thing read ahead is the seed of the host keys."""
     seed = await host_key_seed(client.rest, namespace)
-    watched = informers(client, namespace=namespace, clock=clock)
+    watched = informers(client, namespace=namespace, clock=clock, metrics=metrics)
     caches = watched.caches
     actor = Actor(writer=client.rest, caches=caches, freshness=Freshness(), clock=clock)
     queues = Queues(
-        instances=WorkQueue("instance", clock=clock),
-        isolation=WorkQueue("isolation", clock=clock),
-        settings=WorkQueue("setting", clock=clock),
-        ssh_keys=WorkQueue("sshpublickey", clock=clock),
+        instances=_queue("instance", clock, metrics),
+        isolation=_queue("isolation", clock, metrics),
+        settings=_queue("setting", clock, metrics),
+        ssh_keys=_queue("sshpublickey", clock, metrics),
+        types=_queue("instancetype", clock, metrics),
     )
     attach(watched, queues, namespace=namespace)
     for name in CATALOGUE:
@@ -50,7 +59,12 @@ async def operator(
 
     def controller(reconciler: Reconciler, queue: WorkQueue[ObjectKey]) -> Controller:
         return Controller(
-            name=queue.name, reconciler=reconciler, queue=queue, clock=clock, workers=workers
+            name=queue.name,
+            reconciler=reconciler,
+            queue=queue,
+            clock=clock,
+            workers=workers,
+            metrics=metrics.controller(queue.name, workers=workers),
         )
 
     return Operator(
@@ -68,8 +82,15 @@ async def operator(
             controller(
                 SSHPublicKeyReconciler(caches=caches, actor=actor, clock=clock), queues.ssh_keys
             ),
+            controller(
+                InstanceTypeReconciler(caches=caches, actor=actor, clock=clock), queues.types
+            ),
         ),
     )
+
+
+def _queue(name: str, clock: Clock, metrics: Metrics) -> WorkQueue[ObjectKey]:
+    return WorkQueue(name, clock=clock, metrics=metrics.queue(name))
 
 
 def seeds(environ: Mapping[str, str]) -> Mapping[str, str]:

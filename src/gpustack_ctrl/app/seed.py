@@ -48,3 +48,7 @@ async def _make(rest: Rest, key: ObjectKey) -> None:
         await rest.create(names.SECRET, body)
     except AlreadyExistsError:
         return
+    except NotFoundError as error:
+        raise StartError(
+            f"namespace {key.namespace} does not exist: create it, or name another --namespace"
+        ) from error

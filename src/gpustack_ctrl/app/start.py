@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import structlog
+
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.codec import Json, decode
 from gpustack_ctrl.api.errors import ForbiddenError, NotFoundError
@@ -16,6 +18,8 @@ from gpustack_ctrl.runtime.watch import ListRequest
 
 SERVED_WITHIN_SECONDS = 30.0
 POLL_SECONDS = 0.1
+
+log = structlog.get_logger(__name__)
 
 _OURS = tuple(kind.resource for kind in KINDS)
 
@@ -41,6 +45,19 @@ async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
         )
     for source in sources:
         await _list_one(source)
+    for definition in crds():
+        await _compare(rest, definition)
+
+
+async def _compare(rest: Rest, definition: Json) -> None:
+    """Tell of a CRD that is not ours to the letter: fields may be missing, or be dropped."""
+    name = definition["metadata"]["name"]
+    try:
+        held: Json = decode(await rest.get(names.CRD.path(ObjectKey("", name))))
+    except ForbiddenError:
+        return
+    if digest_of(held) != digest_of(definition):
+        log.warning("the CRD is of another version: apply the one of this version", crd=name)
 
 
 async def _list_one(source: ListWatch) -> None:

@@ -11,11 +11,13 @@ from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Object, ObjectKey, Resource
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
+from gpustack_ctrl.reconcilers.capacity import holds_extended
 from gpustack_ctrl.runtime.store import Lister
 
 NAMESPACE = "namespace"
 OWNER = "owner"
 NODE = "node"
+ACCELERATOR_NODE = "acceleratorNode"
 NODE_PORT = "nodePort"
 TYPE = "type"
 SSH_KEY = "sshKey"
@@ -40,6 +42,7 @@ class Caches:
         """The lister of *resource*, if it is among those that are written and read."""
         written: Mapping[Resource, Lister[Object]] = {
             names.INSTANCE: self.instances,
+            names.INSTANCE_TYPE: self.types,
             names.SETTING: self.settings,
             names.POD: self.pods,
             names.SERVICE: self.services,
@@ -87,3 +90,9 @@ def ssh_key_of(instance: Instance) -> Iterable[str]:
     """Index: the key object that an Instance names, as `namespace/name`."""
     if instance.spec.sshPublicKey is not None:
         yield str(ObjectKey(instance.metadata.namespace, instance.spec.sshPublicKey.name))
+
+
+def accelerator_node(pod: Pod) -> Iterable[str]:
+    """Index: the node on which a Pod, anybody's, holds an extended resource."""
+    if pod.spec.nodeName and holds_extended(pod):
+        yield pod.spec.nodeName

@@ -8,7 +8,7 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import NetworkPolicy, Node, Pod, RuntimeClass, Service
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
-from gpustack_ctrl.api.meta import Object, ObjectKey
+from gpustack_ctrl.api.meta import Object, ObjectKey, condition_of
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.caches import (
@@ -20,6 +20,8 @@ from gpustack_ctrl.controllers.caches import (
     Caches,
     held_node_ports,
 )
+from gpustack_ctrl.reconcilers.capacity import holds_extended
+from gpustack_ctrl.reconcilers.pod_progress import has_ended
 from gpustack_ctrl.reconcilers.settings import ISOLATION
 from gpustack_ctrl.runtime.predicates import Predicate, changed
 
@@ -88,6 +90,23 @@ class IsolationTriggers:
                 yield from self.by_namespaced(policy)
 
 
+@attrs.frozen
+class TypeTriggers:
+    """What wakes an InstanceType besides itself."""
+
+    caches: Caches
+
+    def by_anything(self, _: Object) -> Requests:
+        """A node or a Setting: all types."""
+        return _keys(self.caches.types.list())
+
+    def by_pod(self, pod: Pod) -> Requests:
+        """A Pod that holds an extended resource of a node: all types with cards."""
+        if not pod.spec.nodeName or not holds_extended(pod):
+            return ()
+        return _keys(held for held in self.caches.types.list() if held.spec.manufacturer)
+
+
 def isolation_setting(namespace: str) -> Callable[[Object], Requests]:
     """Wakes the isolation Setting, whose warnings speak of nodes and Services."""
     key = ObjectKey(namespace, ISOLATION.name)
@@ -107,6 +126,26 @@ def _of_node(node: Node) -> object:
     told = [(condition.type, condition.status) for condition in node.status.conditions]
     return node.metadata.labels.get(names.HOSTNAME), node.status.addresses, told
 
+
+def _held_by(pod: Pod) -> object:
+    return pod.spec.nodeName, has_ended(pod)
+
+
+def _offered_by(node: Node) -> object:
+    told = condition_of(node.status.conditions, "Ready")
+    return (
+        node.metadata.labels,
+        node.spec.unschedulable,
+        node.status.allocatable,
+        told.status if told else "",
+    )
+
+
+holding_changed: Predicate[Pod] = changed(_held_by)
+"""Passes a change of what a Pod holds of which node."""
+
+offer_changed: Predicate[Node] = changed(_offered_by)
+"""Passes a change of what a node offers, and whether it takes Pods."""
 
 instance_changed: Predicate[Instance] = changed(_of_instance)
 """Passes what a user or anybody else did to an Instance."""

@@ -6,11 +6,14 @@ the status of the Setting says so.
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from functools import lru_cache, partial
+from typing import Any, Generic, TypeVar, cast
 
 import attrs
 
 from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.manufacturer_overrides import override
+from gpustack_ctrl.api.manufacturers import MANUFACTURERS, Manufacturer
 from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.plan.actions import Plan, create
@@ -107,6 +110,12 @@ WILDCARD_DNS = Definition(
     meaning="DNS suffix after a node's address with hyphens, where no static address is set",
     parse=str,
 )
+MANUFACTURERS_TABLE = Definition(
+    name="accelerator-manufacturers",
+    default="",
+    meaning="rows of the table of manufacturers to add or replace, as JSON",
+    parse=partial(override, MANUFACTURERS),
+)
 
 CATALOGUE: Mapping[str, Definition[Any]] = {
     entry.name: entry
@@ -120,6 +129,7 @@ CATALOGUE: Mapping[str, Definition[Any]] = {
         REPOSITORY_NAMESPACE,
         STATIC_ADDRESS,
         WILDCARD_DNS,
+        MANUFACTURERS_TABLE,
     )
 }
 
@@ -135,6 +145,7 @@ class SettingsInForce:
     ssh_image: str = SSH_IMAGE.default
     static_address: str = ""
     wildcard_dns: str = ""
+    manufacturers: Mapping[str, Manufacturer] = attrs.field(factory=lambda: MANUFACTURERS)
 
 
 def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
@@ -152,6 +163,7 @@ def settings_in_force(settings: Iterable[Setting]) -> SettingsInForce:
         ),
         static_address=_or_default(STATIC_ADDRESS, held),
         wildcard_dns=_or_default(WILDCARD_DNS, held),
+        manufacturers=_or_default(MANUFACTURERS_TABLE, held),
     )
 
 
@@ -166,8 +178,9 @@ def in_force(definition: Definition[T], setting: Setting | None) -> T | None:
         return None
     last = (setting.status.value,) if _has_last_good(setting) else ()
     for text in (setting.spec.value, *last):
-        if not _fault(definition, text):
-            return definition.parse(text)
+        value = _parsed(definition, text)
+        if not isinstance(value, ValueError):
+            return value
     return None
 
 
@@ -234,8 +247,19 @@ def _has_last_good(setting: Setting) -> bool:
 
 def _fault(definition: Definition[Any], text: str) -> str:
     """What is wrong with *text*, or ""."""
+    value = _parsed(definition, text)
+    return str(value) if isinstance(value, ValueError) else ""
+
+
+def _parsed(definition: Definition[T], text: str) -> T | ValueError:
+    """What *text* says, or what is wrong with it."""
+    return cast("T | ValueError", _remembered(definition, text))
+
+
+@lru_cache(maxsize=256)
+def _remembered(definition: Definition[Any], text: str) -> object:
+    """Every pass asks, and few texts occur."""
     try:
-        definition.parse(text)
+        return definition.parse(text)
     except ValueError as error:
-        return str(error)
-    return ""
+        return error

@@ -76,7 +76,7 @@ def _key_fault(seen: InstanceSnapshot) -> Statement | None:
 def _device_fault(seen: InstanceSnapshot) -> Statement | None:
     if seen.type is None or seen.type.spec.dialect is Dialect.GPUSTACK:
         return None
-    asked = request(seen.type.spec, seen.instance.spec.resources)
+    asked = request(seen.type.spec, seen.instance.spec.resources, seen.settings.manufacturers)
     if not isinstance(asked, AcceleratorRequest) or not isinstance(asked.family, Family):
         return None
     message = (

@@ -1,26 +1,23 @@
-"""What tests of isolation act with: the Setting, the policies, and an operator that is watched."""
+"""What tests of isolation act with: the Setting and the policies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.codec import decode
-from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.app.operator import operator
+from gpustack_ctrl.api.meta import Resource
 from gpustack_ctrl.client.rest import Rest
-from gpustack_ctrl.runtime.clock import Clock, SystemClock, TimerHandle
-from gpustack_ctrl.runtime.controller import Controller
-from gpustack_ctrl.runtime.manager import Manager
-from gpustack_ctrl.runtime.reconcile import Reconciler, Request, Result
-from tests.integration.world import CLOCK, Operator, Wire, World, client_of, condition, until
+from tests.integration.world import Wire, World, condition, until
 
 SETTING = "instance-isolation-pod-cidrs"
 SEED = "GPUSTACK_INSTANCE_ISOLATION_POD_CIDRS"
 POLICY = "gpustack-instance-isolation"
 MARK = "resource.gpustack.ai/managed-by"
 REPLACED = "worker.gpustack.ai/replaced-spec"
+
+QUOTA = Resource(group="", version="v1", kind="ResourceQuota", plural="resourcequotas")
 
 PODS = "10.244.0.0/16"
 """The addresses that the simulated nodes give to Pods."""
@@ -145,6 +142,29 @@ async def write_by_hand(world: World, spec: Wire, **metadata: Any) -> Wire:
     return await world.create(names.NETWORK_POLICY, body)
 
 
+@attrs.frozen
+class Quota:
+    """A quota that lets the API server refuse every NetworkPolicy in the namespace."""
+
+    world: World
+
+    async def lift(self) -> None:
+        """Let them pass again."""
+        await self.world.delete(QUOTA, "none")
+
+
+async def forbid_policies(world: World) -> Quota:
+    """Let the API server refuse every NetworkPolicy in the namespace."""
+    hard = {"count/networkpolicies.networking.k8s.io": "0"}
+    await world.create(QUOTA, {"metadata": {"name": "none"}, "spec": {"hard": hard}})
+
+    async def is_counted() -> bool:
+        return "hard" in (await world.get(QUOTA, "none")).get("status", {})
+
+    await until(is_counted)
+    return Quota(world)
+
+
 def labels_of(held: Wire) -> Mapping[str, str]:
     """The labels of an object, if any."""
     return dict(held["metadata"].get("labels", {}))
@@ -153,121 +173,3 @@ def labels_of(held: Wire) -> Mapping[str, str]:
 def annotations_of(held: Wire) -> Mapping[str, str]:
     """The annotations of an object, if any."""
     return dict(held["metadata"].get("annotations", {}))
-
-
-@attrs.frozen(kw_only=True)
-class Pass:
-    """One pass of a controller that ended; passes are numbered as they begin."""
-
-    number: int
-    controller: str
-    request: Request
-    result: Result | None
-    error: Exception | None
-
-    @property
-    def complete(self) -> bool:
-        """Whether it did all there was to do."""
-        return self.error is None and self.result == Result()
-
-
-@attrs.define
-class Passes:
-    """All passes since the start."""
-
-    begun: int = 0
-    ended: list[Pass] = attrs.field(factory=list)
-
-    def isolation(self, namespace: str, *, after: int = 0) -> list[Pass]:
-        """The passes over the policy of *namespace* that began after pass number *after*."""
-        return [
-            held
-            for held in self.ended
-            if held.controller == "isolation"
-            and held.request == ObjectKey("", namespace)
-            and held.number > after
-        ]
-
-
-@attrs.frozen(kw_only=True)
-class Watched:
-    """A reconciler, each pass of which is noted in *passes*."""
-
-    controller: str
-    reconciler: Reconciler
-    passes: Passes
-
-    async def reconcile(self, request: Request) -> Result:
-        """One pass of the reconciler."""
-        self.passes.begun += 1
-        number = self.passes.begun
-        try:
-            result = await self.reconciler.reconcile(request)
-        except Exception as error:
-            self._note(number, request, None, error)
-            raise
-        self._note(number, request, result, None)
-        return result
-
-    def _note(
-        self, number: int, request: Request, result: Result | None, error: Exception | None
-    ) -> None:
-        noted = Pass(
-            number=number, controller=self.controller, request=request, result=result, error=error
-        )
-        self.passes.ended.append(noted)
-
-
-@attrs.define
-class WatchedOperator(Operator):
-    """The operator under test, whose passes are noted and whose clock is the test's."""
-
-    clock: Clock = CLOCK
-    passes: Passes = attrs.field(factory=Passes, init=False)
-
-    async def another_pass(self, world: World) -> None:
-        """Return after a new pass over the policy of *world*, in which `box` is."""
-        begun = self.passes.begun
-        await world.edit(displayName=f"after pass {begun}")
-
-        async def is_over() -> bool:
-            return any(
-                held.complete for held in self.passes.isolation(world.namespace, after=begun)
-            )
-
-        await until(is_over)
-
-    async def restart(self) -> None:
-        """Kill it, and start it again."""
-        await self.kill()
-        await self.start()
-
-    def _watched(self, controller: Controller) -> Controller:
-        controller.reconciler = Watched(
-            controller=controller.name, reconciler=controller.reconciler, passes=self.passes
-        )
-        return controller
-
-    async def _run(self, ready: Any) -> object:
-        async with client_of(self.kubeconfig) as client:
-            parts = await operator(
-                client, namespace=self.namespace, environ=self.environ, workers=4, clock=self.clock
-            )
-            self._manager = Manager(
-                clock=self.clock,
-                informers=attrs.astuple(parts.informers, recurse=False),
-                controllers=tuple(map(self._watched, parts.controllers)),
-            )
-            ready.set()
-            return await self._manager.run()
-
-
-class StoppableClock(SystemClock):
-    """The real clock, until its timers are stopped: then none goes off any more."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> TimerHandle:
-        """As the real clock, but nothing happens while the timers are stopped."""
-        return super().call_later(seconds, lambda: None if self.stopped else callback())

@@ -4,9 +4,11 @@ import attrs
 
 from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import ResourceRequirements
+from gpustack_ctrl.api.environment import EnvVar
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.volumes import WorkspaceVolume
 from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.pod_template.visibility import blindfold
 from gpustack_ctrl.reconcilers.refusal import Refusal
 from gpustack_ctrl.reconcilers.sizing import LOCAL_STORAGE, size
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
@@ -14,23 +16,25 @@ from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 @attrs.frozen(kw_only=True)
 class Resources:
-    """What the containers of the Pod ask for."""
+    """What the containers of the Pod ask for, and the variables that keep other cards hidden."""
 
     accelerator: AcceleratorRequest
     main: ResourceRequirements
+    blindfold: tuple[EnvVar, ...] = ()
 
 
 def resources(offered: InstanceTypeSpec, seen: InstanceSnapshot) -> Resources | Refusal:
     """What the Instance gets of a type, or why it gets nothing."""
     asked = seen.instance.spec.resources
-    accelerator = request(offered, asked)
+    accelerator = request(offered, asked, seen.settings.manufacturers)
     if isinstance(accelerator, Refusal):
         return accelerator
     roomy = _with_room_for(seen.instance.spec.volume, offered)
     main = size(roomy, asked, accelerator, overcommit=seen.settings.overcommit)
     if isinstance(main, Refusal):
         return main
-    return Resources(accelerator=accelerator, main=main)
+    hidden = tuple(blindfold(accelerator, seen.settings.manufacturers))
+    return Resources(accelerator=accelerator, main=main, blindfold=hidden)
 
 
 def _with_room_for(volume: WorkspaceVolume | None, offered: InstanceTypeSpec) -> InstanceTypeSpec:

@@ -5,7 +5,6 @@ from gpustack_ctrl.api.instance import InstanceSpec
 from gpustack_ctrl.api.pod_template import Container, ContainerPort, ContainerSecurity
 from gpustack_ctrl.api.ports import InstancePort
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
-from gpustack_ctrl.reconcilers.pod_template.visibility import blindfold
 from gpustack_ctrl.reconcilers.pod_template.volumes import mounts
 
 
@@ -17,7 +16,7 @@ def main_container(spec: InstanceSpec, granted: Resources) -> Container:
         imagePullPolicy=spec.imagePullPolicy,
         command=spec.command,
         args=spec.args,
-        env=(*spec.env, *blindfold(granted.accelerator)),
+        env=(*spec.env, *granted.blindfold),
         envFrom=spec.envFrom,
         ports=tuple(map(_container_port, spec.ports)),
         resources=granted.main,

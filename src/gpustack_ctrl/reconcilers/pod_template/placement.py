@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
-from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
@@ -25,7 +24,7 @@ def node_selector(seen: InstanceSnapshot, offered: InstanceTypeSpec) -> Mapping[
 
 def runtime_class(seen: InstanceSnapshot, offered: InstanceTypeSpec, granted: Resources) -> str:
     """The RuntimeClass that the cards need, where the cluster has it; else ""."""
-    maker = MANUFACTURERS.get(offered.manufacturer)
+    maker = seen.settings.manufacturers.get(offered.manufacturer)
     usual = maker.runtime_class if maker and granted.accelerator.count else ""
     wanted = offered.runtimeClassName or usual
     return wanted if wanted in seen.runtime_classes else ""

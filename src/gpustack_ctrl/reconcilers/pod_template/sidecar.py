@@ -17,7 +17,6 @@ from gpustack_ctrl.api.pod_template import (
     VolumeMount,
 )
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
-from gpustack_ctrl.reconcilers.pod_template.visibility import blindfold
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 KEYS = "ssh-authorized-keys"
@@ -40,7 +39,7 @@ def sidecar(seen: InstanceSnapshot, granted: Resources) -> tuple[Container, ...]
             name=names.SSHD,
             image=seen.settings.ssh_image,
             imagePullPolicy=seen.instance.spec.imagePullPolicy,
-            env=tuple(blindfold(granted.accelerator)),
+            env=granted.blindfold,
             resources=ResourceRequirements(limits=visible, requests=visible),
             volumeMounts=(
                 VolumeMount(name=KEYS, mountPath="/etc/gpustack/authorized-keys", readOnly=True),

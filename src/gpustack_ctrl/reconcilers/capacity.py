@@ -1,0 +1,133 @@
+"""What the nodes of an InstanceType offer, and what Pods hold of it.
+
+Only extended resources are counted, as the device plugins of the nodes report them: we
+keep no ledger of devices that could disagree with theirs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import attrs
+
+from gpustack_ctrl.api import quantity
+from gpustack_ctrl.api.core import Node, Pod, Quantities
+from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
+from gpustack_ctrl.api.manufacturers import Manufacturer
+from gpustack_ctrl.api.meta import condition_of
+from gpustack_ctrl.reconcilers.pod_progress import has_ended
+
+WHOLE_CARD = 100
+"""A card in percent of its own memory: no slice is larger."""
+
+
+@attrs.frozen(kw_only=True)
+class NodeUse:
+    """What one node offers of each extended resource, and what Pods hold of it."""
+
+    offers: Mapping[str, int]
+    held: Mapping[str, int]
+
+    def free(self, resource: str) -> int:
+        """What is left of *resource*."""
+        return max(0, self.offers.get(resource, 0) - self.held.get(resource, 0))
+
+
+def is_of_type(node: Node, offered: InstanceTypeSpec) -> bool:
+    """Whether Instances of the type can be scheduled to *node* now."""
+    ready = condition_of(node.status.conditions, "Ready")
+    if node.spec.unschedulable or ready is None or ready.status != "True":
+        return False
+    wanted = {**offered.nodeSelector}
+    if offered.os:
+        wanted["kubernetes.io/os"] = offered.os
+    if offered.arch:
+        wanted["kubernetes.io/arch"] = offered.arch
+    return wanted.items() <= node.metadata.labels.items()
+
+
+def use_of(node: Node, pods: Iterable[Pod]) -> NodeUse:
+    """What *node* offers, and what *pods*, all of its Pods, hold."""
+    held: Counter[str] = Counter()
+    for pod in pods:
+        if not has_ended(pod):
+            for container in pod.spec.containers:
+                held.update(extended(container.resources.requests))
+    return NodeUse(offers=extended(node.status.allocatable), held=held)
+
+
+def extended(quantities: Quantities) -> Mapping[str, int]:
+    """The extended resources among *quantities*: those with a domain in their name."""
+    return {name: int(quantity.parse(held)) for name, held in quantities.items() if "/" in name}
+
+
+def holds_extended(pod: Pod) -> bool:
+    """Whether the Pod asks for any extended resource."""
+    return any("/" in name for held in pod.spec.containers for name in held.resources.requests)
+
+
+def whole(resource: str, uses: Iterable[NodeUse]) -> View:
+    """The view of a resource that one Instance may take as much of as one node has."""
+    nodes = tuple(uses)
+    free = [node.free(resource) for node in nodes]
+    return _view(resource, nodes, most=max(free, default=0))
+
+
+def sliced(prefix: str, uses: Iterable[NodeUse], card_mib: int | None) -> View:
+    """The view of slices, in percent of a card; slices in MiB are converted, rounded up."""
+    percent, mib = f"{prefix}.memory-percentage", f"{prefix}.memory-mib"
+    converted = tuple(_in_percent(node, percent, mib, card_mib) for node in uses)
+    free = [node.free(percent) for node in converted]
+    return _view(percent, converted, most=min(WHOLE_CARD, max(free, default=0)))
+
+
+def partitioned(resources: Iterable[str], uses: Iterable[NodeUse]) -> View:
+    """The view of hardware partitions, of which an Instance may have one."""
+    nodes = tuple(uses)
+    views = [_view(resource, nodes, most=0) for resource in resources]
+    remaining = sum(view.remaining for view in views)
+    return View(
+        capacity=sum(view.capacity for view in views),
+        allocated=sum(view.allocated for view in views),
+        remaining=remaining,
+        onceMaxRequest=min(1, remaining),
+    )
+
+
+def views(
+    offered: InstanceTypeSpec, maker: Manufacturer, uses: Iterable[NodeUse]
+) -> tuple[View, View, View, View]:
+    """The four views of a type: whole, shared, sliced and partitioned."""
+    nodes = tuple(uses)
+    base = offered.resourceName or maker.resource
+    if offered.dialect is Dialect.GPUSTACK:
+        return (
+            whole(base, nodes),
+            whole(f"{base}.shared", nodes),
+            sliced(f"{base}.sliced", nodes, offered.acceleratorMemoryMiB),
+            partitioned((f"{base}.partitioned",), nodes),
+        )
+    domain = base.partition("/")[0]
+    profiles = {name for node in nodes for name in node.offers if name.startswith(f"{domain}/mig-")}
+    shares = base if base.endswith(".shared") else f"{base}.shared"
+    cards = View() if base.endswith(".shared") else whole(base, nodes)
+    return (cards, whole(shares, nodes), View(), partitioned(sorted(profiles), nodes))
+
+
+def _view(resource: str, nodes: Iterable[NodeUse], *, most: int) -> View:
+    held = tuple(nodes)
+    return View(
+        capacity=sum(node.offers.get(resource, 0) for node in held),
+        allocated=sum(node.held.get(resource, 0) for node in held),
+        remaining=sum(node.free(resource) for node in held),
+        onceMaxRequest=most,
+    )
+
+
+def _in_percent(node: NodeUse, percent: str, mib: str, card_mib: int | None) -> NodeUse:
+    held = node.held.get(percent, 0)
+    in_mib = node.held.get(mib, 0)
+    if in_mib and card_mib:
+        part = Fraction(in_mib * WHOLE_CARD, card_mib)
+        held += -(-part.numerator // part.denominator)
+    return NodeUse(offers=node.offers, held={percent: held})

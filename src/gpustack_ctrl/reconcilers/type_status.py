@@ -1,0 +1,55 @@
+"""What to tell of an InstanceType: what is left, and whether Instances may be made."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from gpustack_ctrl.api.instance_type import InstanceType, InstanceTypeStatus, TypePhase, View
+from gpustack_ctrl.api.manufacturers import Manufacturer
+from gpustack_ctrl.reconcilers.capacity import NodeUse, views
+
+
+@attrs.frozen(kw_only=True)
+class TypeSnapshot:
+    """A type, the nodes it can be scheduled to, and the makers that are known."""
+
+    type: InstanceType
+    uses: tuple[NodeUse, ...]
+    manufacturers: Mapping[str, Manufacturer]
+
+
+def type_status(seen: TypeSnapshot) -> InstanceTypeStatus:
+    """The status of the type."""
+    spec = seen.type.spec
+    maker = seen.manufacturers.get(spec.manufacturer)
+    told = InstanceTypeStatus(
+        observedGeneration=seen.type.metadata.generation,
+        phase=TypePhase.INACTIVE if spec.inactive else TypePhase.ACTIVE,
+        message=_message(seen),
+        nodes=len(seen.uses),
+    )
+    if maker is None:
+        return told
+    whole, shared, sliced, partitioned = views(spec, maker, seen.uses)
+    return attrs.evolve(
+        told,
+        whole=whole,
+        shared=shared,
+        sliced=sliced,
+        partitioned=partitioned,
+        summary="  ".join(map(_summary, (whole, shared, sliced, partitioned))),
+    )
+
+
+def _message(seen: TypeSnapshot) -> str:
+    spec = seen.type.spec
+    if spec.manufacturer and spec.manufacturer not in seen.manufacturers:
+        known = ", ".join(sorted(seen.manufacturers))
+        return f"manufacturer {spec.manufacturer!r} is not known: the known ones are {known}"
+    if spec.inactive:
+        return "inactive: no new Instances are made, running ones stay"
+    return "" if seen.uses else "no node that is Ready and takes Pods has the labels of the type"
+
+
+def _summary(view: View) -> str:
+    return f"{view.onceMaxRequest}/{view.remaining}" if view.capacity else "-"
