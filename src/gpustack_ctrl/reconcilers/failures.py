@@ -10,7 +10,7 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import ContainerTerminated, Pod
 from gpustack_ctrl.api.instance_status import Failures, LastTermination
 from gpustack_ctrl.api.meta import condition_of
-from gpustack_ctrl.reconcilers.conditions import timestamp
+from gpustack_ctrl.reconcilers.conditions import LONGEST, timestamp
 from gpustack_ctrl.reconcilers.pod_progress import has_ended
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
@@ -137,7 +137,7 @@ def _of_pod(seen: InstanceSnapshot, pod: Pod) -> LastTermination:
     message = pod.status.message or (disrupted.message if disrupted else "")
     return LastTermination(
         reason=pod.status.reason or _disruption(pod) or (ended.reason if ended else "PodFailed"),
-        message=message or (ended.message if ended else ""),
+        message=(message or (ended.message if ended else ""))[:LONGEST],
         exitCode=ended.exitCode if ended else None,
         signal=(ended.signal or None) if ended else None,
         node=pod.spec.nodeName,
@@ -150,7 +150,7 @@ def _of_pod(seen: InstanceSnapshot, pod: Pod) -> LastTermination:
 def _of_container(pod: Pod, ended: ContainerTerminated) -> LastTermination:
     return LastTermination(
         reason=ended.reason or "Exited",
-        message=ended.message,
+        message=ended.message[:LONGEST],
         exitCode=ended.exitCode,
         signal=ended.signal or None,
         node=pod.spec.nodeName,

@@ -35,7 +35,7 @@ def with_remedy(blocker: Blocker, failures: Failures | None) -> Blocker:
     """*blocker* with what to do about it at the end of its message."""
     remedy = _REMEDIES.get(blocker.reason) or _after_failure(blocker, failures)
     if not remedy:
-        return blocker
+        return attrs.evolve(blocker, message=blocker.message[:LONGEST])
     room = LONGEST - len(remedy) - 2
     return attrs.evolve(blocker, message=f"{blocker.message[:room].rstrip('. ')}; {remedy}")
 
