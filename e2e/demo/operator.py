@@ -57,8 +57,7 @@ def start(cluster: Cluster, *, outlives_us: bool) -> Operator:
         process = subprocess.Popen(
             [sys.executable, "-m", "gpustack_ctrl", *arguments],
             cwd=CHECKOUT,
-            # The operator of this checkout, installed or not.
-            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "src")},
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
@@ -66,6 +65,12 @@ def start(cluster: Cluster, *, outlives_us: bool) -> Operator:
             preexec_fn=None if outlives_us else ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  One thread only.
         )
     return Operator(process=process, command=start_operator(arguments), metrics=metrics, log=log)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what would change the operator: it is that of this checkout, as it comes."""
+    ours = {name: held for name, held in os.environ.items() if not name.startswith("GPUSTACK_")}
+    return {**ours, "PYTHONPATH": str(CHECKOUT / "src")}
 
 
 def _free_addresses() -> tuple[str, str]:
