@@ -6,7 +6,7 @@ import structlog
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.codec import Json, decode
-from gpustack_ctrl.api.errors import ForbiddenError, NotFoundError
+from gpustack_ctrl.api.errors import ForbiddenError, NotFoundError, ThrottledError
 from gpustack_ctrl.api.meta import ObjectKey, Resource
 from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.client.discovery import missing
@@ -18,6 +18,7 @@ from gpustack_ctrl.runtime.watch import ListRequest
 
 SERVED_WITHIN_SECONDS = 30.0
 POLL_SECONDS = 0.1
+_SMALL_NAMESPACE = "kube-public"  # Nobody keeps Instances there, so the list is short.
 
 log = structlog.get_logger(__name__)
 
@@ -25,14 +26,28 @@ _OURS = tuple(kind.resource for kind in KINDS)
 
 
 async def install_crds(rest: Rest, clock: Clock) -> None:
-    """Create the CRDs, or bring them up to date, and wait until they are served."""
+    """Create the CRDs, or bring them up to date, and wait until they can be listed."""
     for definition in crds():
         await _install(rest, definition)
     deadline = clock.monotonic() + SERVED_WITHIN_SECONDS
-    while absent := await missing(rest, _OURS):
+    while absent := await _unserved(rest):
         if clock.monotonic() > deadline:
             raise StartError(f"the CRDs were installed, but are not served: {_named(absent)}")
         await clock.sleep(POLL_SECONDS)
+
+
+async def _unserved(rest: Rest) -> tuple[Resource, ...]:
+    """Which of ours cannot be listed: a new kind is announced before its storage is ready."""
+    absent = await missing(rest, _OURS)
+    return absent or tuple([kind for kind in _OURS if not await _answers(rest, kind)])
+
+
+async def _answers(rest: Rest, kind: Resource) -> bool:
+    try:
+        await rest.get(kind.collection(_SMALL_NAMESPACE))
+    except (NotFoundError, ThrottledError):
+        return False
+    return True
 
 
 async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:

@@ -7,7 +7,10 @@ import pytest_asyncio
 
 from e2e.cluster import Cluster, Fleet, running
 from gpustack_ctrl.api import names
-from tests.integration.isolation.isolation_world import Admin, WatchedOperator
+from tests.integration.isolation.isolation_world import (
+    Admin,
+)
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.observer import History, observed
 from tests.integration.world import World
 

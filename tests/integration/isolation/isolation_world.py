@@ -104,7 +104,12 @@ class Admin:
     async def writes(self, verb: str, *, code: int) -> int:
         """How often the API server answered *code* to *verb* on a NetworkPolicy."""
         lines = (await self.rest.get("/metrics")).decode().splitlines()
-        labels = (f'code="{code}"', 'resource="networkpolicies"', f'verb="{verb}"')
+        labels = (
+            f'code="{code}"',
+            'resource="networkpolicies"',
+            'scope="resource"',  # Not what the namespace controller deletes as a whole.
+            f'verb="{verb}"',
+        )
         counted = [line for line in lines if line.startswith("apiserver_request_total{")]
         return sum(
             int(line.rpartition(" ")[2])

@@ -3,24 +3,23 @@
 import pytest
 
 from gpustack_ctrl.api import names
-from gpustack_ctrl.api.meta import Resource
 from tests.integration.isolation.isolation_world import (
     MARK,
     PODS,
     POLICY,
     Admin,
-    WatchedOperator,
     annotations_of,
+    forbid_policies,
     isolating,
     isolating_both,
     isolating_v6,
     labels_of,
     policy_says,
 )
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.observer import History
-from tests.integration.world import Wire, World, until
+from tests.integration.world import Wire, World
 
-QUOTA = Resource(group="", version="v1", kind="ResourceQuota", plural="resourcequotas")
 FORTY = [f"10.{number}.0.0/16" for number in range(0, 80, 2)]
 
 
@@ -98,7 +97,7 @@ async def test_n2_no_pod_is_made_while_the_policy_is_refused(
     world: World, admin: Admin, policies: History, pods: History
 ) -> None:
     await admin.wish(PODS)
-    await forbid_policies(world)
+    quota = await forbid_policies(world)
     await world.instance("box-0")
     held = await world.tells("Ready", "False", "PolicyPending", name="box-0")
     blocker = (await world.get(names.INSTANCE, "box-0"))["status"]["blocker"]
@@ -107,7 +106,7 @@ async def test_n2_no_pod_is_made_while_the_policy_is_refused(
     assert "isolation" == blocker["gate"]
     assert [] == await world.list(names.POD)
 
-    await world.delete(QUOTA, "none")
+    await quota.lift()
     await world.is_in_phase("Ready", "box-0")
 
     assert [POLICY, "box-0"] == await created(policies, pods)
@@ -140,17 +139,6 @@ async def test_n2_what_the_server_made_of_the_policy_is_not_written_again(
 async def writes(admin: Admin) -> tuple[int, int]:
     """How many policies were created, and how often one was patched, to this moment."""
     return await admin.writes("POST", code=201), await admin.writes("PATCH", code=200)
-
-
-async def forbid_policies(world: World) -> None:
-    """Let the API server refuse every NetworkPolicy in the namespace."""
-    hard = {"count/networkpolicies.networking.k8s.io": "0"}
-    await world.create(QUOTA, {"metadata": {"name": "none"}, "spec": {"hard": hard}})
-
-    async def is_counted() -> bool:
-        return "hard" in (await world.get(QUOTA, "none")).get("status", {})
-
-    await until(is_counted)
 
 
 async def created(*histories: History) -> list[str]:

@@ -12,11 +12,11 @@ from tests.integration.isolation.isolation_world import (
     SEED,
     SETTING,
     Admin,
-    WatchedOperator,
     isolated,
     isolating,
     policy_says,
 )
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.world import World, condition, until
 
 BAD = "10.244.0.0"

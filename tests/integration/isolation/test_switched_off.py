@@ -10,7 +10,6 @@ from tests.integration.isolation.isolation_world import (
     POLICY,
     REPLACED,
     Admin,
-    WatchedOperator,
     annotations_of,
     isolated,
     isolating,
@@ -19,6 +18,7 @@ from tests.integration.isolation.isolation_world import (
     policy_says,
     write_by_hand,
 )
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.world import Wire, World, until
 
 KINDS_OF_RULES: dict[str, Wire] = {

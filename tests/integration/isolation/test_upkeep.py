@@ -12,7 +12,6 @@ from tests.integration.isolation.isolation_world import (
     PODS,
     POLICY,
     Admin,
-    WatchedOperator,
     annotations_of,
     isolated,
     isolating,
@@ -20,6 +19,7 @@ from tests.integration.isolation.isolation_world import (
     no_policy,
     policy_says,
 )
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.world import Wire, World, until
 
 OTHER = "10.96.0.0/16"

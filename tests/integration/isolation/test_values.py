@@ -8,12 +8,12 @@ from tests.integration.isolation.isolation_world import (
     POLICY,
     SETTING,
     Admin,
-    WatchedOperator,
     isolated,
     isolating,
     no_policy,
     policy_says,
 )
+from tests.integration.isolation.watched_operator import WatchedOperator
 from tests.integration.world import World, condition
 
 MANY = ",".join(f"10.{n // 128}.{n % 128 * 2}.0/24" for n in range(257))

@@ -1,0 +1,138 @@
+"""An operator whose passes are noted, and whose clock is the test's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.app.operator import operator
+from gpustack_ctrl.runtime.clock import Clock, SystemClock, TimerHandle
+from gpustack_ctrl.runtime.controller import Controller
+from gpustack_ctrl.runtime.manager import Manager
+from gpustack_ctrl.runtime.metrics import Metrics, new_registry
+from gpustack_ctrl.runtime.reconcile import Reconciler, Request, Result
+from tests.integration.world import CLOCK, Operator, World, client_of, until
+
+
+@attrs.frozen(kw_only=True)
+class Pass:
+    """One pass of a controller that ended; passes are numbered as they begin."""
+
+    number: int
+    controller: str
+    request: Request
+    result: Result | None
+    error: Exception | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it did all there was to do."""
+        return self.error is None and self.result == Result()
+
+
+@attrs.define
+class Passes:
+    """All passes since the start."""
+
+    begun: int = 0
+    ended: list[Pass] = attrs.field(factory=list)
+
+    def isolation(self, namespace: str, *, after: int = 0) -> list[Pass]:
+        """The passes over the policy of *namespace* that began after pass number *after*."""
+        return [
+            held
+            for held in self.ended
+            if held.controller == "isolation"
+            and held.request == ObjectKey("", namespace)
+            and held.number > after
+        ]
+
+
+@attrs.frozen(kw_only=True)
+class Watched:
+    """A reconciler, each pass of which is noted in *passes*."""
+
+    controller: str
+    reconciler: Reconciler
+    passes: Passes
+
+    async def reconcile(self, request: Request) -> Result:
+        """One pass of the reconciler."""
+        self.passes.begun += 1
+        number = self.passes.begun
+        try:
+            result = await self.reconciler.reconcile(request)
+        except Exception as error:
+            self._note(number, request, None, error)
+            raise
+        self._note(number, request, result, None)
+        return result
+
+    def _note(
+        self, number: int, request: Request, result: Result | None, error: Exception | None
+    ) -> None:
+        noted = Pass(
+            number=number, controller=self.controller, request=request, result=result, error=error
+        )
+        self.passes.ended.append(noted)
+
+
+@attrs.define
+class WatchedOperator(Operator):
+    """The operator under test, whose passes are noted and whose clock is the test's."""
+
+    clock: Clock = CLOCK
+    passes: Passes = attrs.field(factory=Passes, init=False)
+
+    async def another_pass(self, world: World) -> None:
+        """Return after a new pass over the policy of *world*, in which `box` is."""
+        begun = self.passes.begun
+        await world.edit(displayName=f"after pass {begun}")
+
+        async def is_over() -> bool:
+            return any(
+                held.complete for held in self.passes.isolation(world.namespace, after=begun)
+            )
+
+        await until(is_over)
+
+    async def restart(self) -> None:
+        """Kill it, and start it again."""
+        await self.kill()
+        await self.start()
+
+    def _watched(self, controller: Controller) -> Controller:
+        controller.reconciler = Watched(
+            controller=controller.name, reconciler=controller.reconciler, passes=self.passes
+        )
+        return controller
+
+    async def _run(self, ready: Any) -> object:
+        async with client_of(self.kubeconfig) as client:
+            parts = await operator(
+                client,
+                namespace=self.namespace,
+                environ=self.environ,
+                workers=4,
+                clock=self.clock,
+                metrics=Metrics(new_registry()),
+            )
+            self._manager = Manager(
+                clock=self.clock,
+                informers=attrs.astuple(parts.informers, recurse=False),
+                controllers=tuple(map(self._watched, parts.controllers)),
+            )
+            ready.set()
+            return await self._manager.run()
+
+
+class StoppableClock(SystemClock):
+    """The real clock, until its timers are stopped: then none goes off any more."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> TimerHandle:
+        """As the real clock, but nothing happens while the timers are stopped."""
+        return super().call_later(seconds, lambda: None if self.stopped else callback())
