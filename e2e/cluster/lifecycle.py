@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from e2e.cluster.errors import ClusterError
 from e2e.cluster.layout import Layout, last_line
 from e2e.cluster.nodes import accelerators
 from e2e.cluster.programs import build
-from e2e.cluster.waiting import until
 
 _CHECKOUT = Path(__file__).parents[2]
 _PATIENCE = 20.0
@@ -68,11 +68,24 @@ def down(directory: Path) -> None:
         raise ClusterError(f"{directory} holds no cluster")
     with layout.lock.open() as lock:
         if not _is_free(lock):
-            supervisor = int(lock.read())
-            os.kill(supervisor, signal.SIGTERM)
-            until(lambda: _is_free(lock), f"process {supervisor} does not end", seconds=_PATIENCE)
+            _terminate(int(lock.read()))
     if layout.directory.exists():  # The supervisor was killed before and could not clean up.
         layout.remove(keep_log=False)
+
+
+def _terminate(supervisor: int) -> None:
+    """Return when the process *supervisor* was told to end and did."""
+    try:
+        handle = os.pidfd_open(supervisor)
+    except ProcessLookupError:
+        return
+    try:
+        signal.pidfd_send_signal(handle, signal.SIGTERM)
+        ended, _, _ = select.select([handle], [], [], _PATIENCE)
+    finally:
+        os.close(handle)
+    if not ended:
+        raise ClusterError(f"process {supervisor} does not end within {_PATIENCE:.0f} s: kill it")
 
 
 def _start(directory: Path | None, fleet: Fleet) -> tuple[Cluster, subprocess.Popen[bytes]]:
