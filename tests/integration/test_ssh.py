@@ -47,6 +47,8 @@ async def test_i3_main_alone_owns_the_accelerator_and_sshd_asks_for_visibility(
     assert {"device.gpustack.ai/nvidia.visibility": "2"} == sshd["resources"]["limits"]
     assert True is pod["spec"]["shareProcessNamespace"]
     assert "hostIPC" not in pod["spec"]
+    assert {"name": "GPUSTACK_INSTANCE_CONTAINER", "value": "main"} == main["env"][-1]
+    assert "env" not in sshd
 
 
 async def test_i4_ssh_ready_tells_the_line_to_paste(world: World, key: str) -> None:

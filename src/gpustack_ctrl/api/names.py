@@ -29,6 +29,7 @@ DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 MAIN = "main"
 SSHD = "sshd"
+CONTAINER_MARK = "GPUSTACK_INSTANCE_CONTAINER"
 FIELD_MANAGER = PRODUCT
 
 HOST_KEY_SEED = "gpustack-ssh-host-key-seed"

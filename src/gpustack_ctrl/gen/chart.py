@@ -28,5 +28,11 @@ def rbac_template(documents: Iterable[Mapping[str, Any]]) -> str:
     return _template(body, switch=".Values.rbac.create")
 
 
+def policies_template(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Admission policies as a template that `admissionPolicies.create` switches."""
+    body = "---\n".join(to_yaml(document) for document in documents)
+    return _template(body, switch=".Values.admissionPolicies.create")
+
+
 def _template(body: str, *, switch: str) -> str:
     return f"{{{{- /* {BANNER} */}}}}\n{{{{- if {switch} }}}}\n{body}{{{{- end }}}}\n"

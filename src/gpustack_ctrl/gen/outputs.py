@@ -6,6 +6,7 @@ from typing import Any
 
 from gpustack_ctrl.gen import chart, rbac, reference
 from gpustack_ctrl.gen.crd import KINDS, crds
+from gpustack_ctrl.gen.policies import policies
 from gpustack_ctrl.gen.text import manifest
 
 NAMESPACE = "gpustack-system"
@@ -21,7 +22,7 @@ Output = tuple[PurePosixPath, str]
 
 def outputs() -> Mapping[PurePosixPath, str]:
     """The text of each generated file, by its path from the root of the repository."""
-    return dict((*_crds(), *_rbac(), *_reference()))
+    return dict((*_crds(), *_rbac(), *_policies(), *_reference()))
 
 
 def _crds() -> Iterator[Output]:
@@ -41,6 +42,11 @@ def _rbac() -> Iterator[Output]:
     yield _DEPLOY / "rbac" / "crd-installer.yaml", manifest(rbac.crd_installer(NAMESPACE))
     yield _CHART / "rbac.yaml", chart.rbac_template(rbac.operator(RELEASE_NAMESPACE))
     yield _CHART / "rbac-tenants.yaml", chart.rbac_template(rbac.tenants())
+
+
+def _policies() -> Iterator[Output]:
+    yield _DEPLOY / "policies.yaml", manifest(policies(NAMESPACE))
+    yield _CHART / "policies.yaml", chart.policies_template(policies(RELEASE_NAMESPACE))
 
 
 def _reference() -> Iterator[Output]:

@@ -1,6 +1,7 @@
 """The container `main`: the workload, and the only one that owns the accelerator."""
 
 from gpustack_ctrl.api import names
+from gpustack_ctrl.api.environment import EnvVar
 from gpustack_ctrl.api.instance import InstanceSpec
 from gpustack_ctrl.api.pod_template import Container, ContainerPort, ContainerSecurity
 from gpustack_ctrl.api.ports import InstancePort
@@ -16,13 +17,18 @@ def main_container(spec: InstanceSpec, granted: Resources) -> Container:
         imagePullPolicy=spec.imagePullPolicy,
         command=spec.command,
         args=spec.args,
-        env=(*spec.env, *granted.blindfold),
+        env=(*spec.env, *granted.blindfold, *_mark(spec)),
         envFrom=spec.envFrom,
         ports=tuple(map(_container_port, spec.ports)),
         resources=granted.main,
         volumeMounts=tuple(mounts(spec)),
         securityContext=identity(spec),
     )
+
+
+def _mark(spec: InstanceSpec) -> tuple[EnvVar, ...]:
+    """What tells the SSH server which processes of the Pod are the workload's."""
+    return (EnvVar(name=names.CONTAINER_MARK, value=names.MAIN),) if spec.sshPublicKey else ()
 
 
 def _container_port(port: InstancePort) -> ContainerPort:
