@@ -1,0 +1,41 @@
+"""When a changed status is written: progress waits, everything else is told at once."""
+
+import itertools
+
+import pytest
+
+from gpustack_ctrl.api.instance_status import Blocker, InstanceStatus, Phase
+from gpustack_ctrl.reconcilers.reporting import due, only_progress
+
+BLOCKER = Blocker(gate="quota", reason="QuotaExceeded", message="no")
+ON_THE_WAY = (None, Phase.PENDING, Phase.STARTING)
+
+
+def told(phase: Phase | None, blocker: Blocker | None = None) -> InstanceStatus:
+    return InstanceStatus(phase=phase, blocker=blocker)
+
+
+@pytest.mark.parametrize(("before", "after"), [*itertools.product(ON_THE_WAY, repeat=2)])
+def test_a_start_that_gets_on_is_only_progress(before: Phase | None, after: Phase | None) -> None:
+    assert only_progress(told(before), told(after))
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in ON_THE_WAY])
+def test_every_other_phase_is_news_when_it_comes_and_when_it_goes(phase: Phase) -> None:
+    assert not only_progress(told(Phase.STARTING), told(phase))
+    assert not only_progress(told(phase), told(Phase.STARTING))
+    assert not only_progress(told(phase), told(phase))
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, BLOCKER), (BLOCKER, None)])
+def test_a_blocker_is_news_when_it_comes_and_when_it_goes(
+    before: Blocker | None, after: Blocker | None
+) -> None:
+    assert not only_progress(told(Phase.PENDING, before), told(Phase.PENDING, after))
+
+
+def test_progress_waits_a_second_and_five_after_the_last_write() -> None:
+    assert 101.0 == due(noticed=100.0, written=None)
+    assert 101.0 == due(noticed=100.0, written=10.0)
+    assert 104.0 == due(noticed=100.0, written=99.0)
+    assert 101.0 == due(noticed=100.0, written=96.0)
