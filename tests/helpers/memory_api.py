@@ -114,6 +114,14 @@ class MemoryApi:
             if resource == names.POD:
                 self.objects[resource, key] = merged(held, told)
 
+    def collect(self) -> None:
+        """The garbage collector takes what belongs to nobody any more."""
+        living = {held["metadata"]["uid"] for held in self.objects.values()}
+        for at, held in tuple(self.objects.items()):
+            owners = [owner["uid"] for owner in held["metadata"].get("ownerReferences", ())]
+            if owners and not living.intersection(owners):
+                del self.objects[at]
+
     def _act(self, action: Action) -> None:
         match action:
             case Create():
