@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from e2e.cluster import Cluster
@@ -76,6 +77,7 @@ async def services(cluster: Cluster, world: World) -> AsyncIterator[History]:
 @pytest.fixture
 def logs() -> Iterator[list[Log]]:
     """What the operator logs during the test; at its end no error may be among it."""
-    with capture_logs() as lines:
+    with capture_logs((merge_contextvars,)) as lines:
         yield lines
+    assert lines, "the operator logged nothing that could be judged"
     assert [] == [line for line in lines if line["log_level"] in {"error", "critical"}]

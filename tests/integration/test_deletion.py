@@ -85,7 +85,7 @@ async def test_i5_a_delete_removes_all_in_whatever_state(
     assert 1 == len((await services.caught_up()).uids)
 
 
-async def test_i5_a_namespace_is_emptied_while_no_operator_is_at_work(
+async def test_i5_a_namespace_goes_while_no_operator_is_at_work(
     cluster: Cluster, world: World, operator: Operator
 ) -> None:
     doomed = World(world.rest, f"{world.namespace}-doomed")
@@ -97,10 +97,7 @@ async def test_i5_a_namespace_is_emptied_while_no_operator_is_at_work(
     await operator.kill()
     await doomed.delete(NAMESPACE, doomed.namespace)
 
-    async def is_empty() -> bool:
-        return not any([await doomed.list(kind) for kind in (names.INSTANCE, *CHILDREN)])
-
-    await until(is_empty)
+    await doomed.gone(NAMESPACE, doomed.namespace)
 
 
 @pytest.mark.usefixtures("operator")
