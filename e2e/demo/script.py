@@ -79,3 +79,8 @@ def look(person: Person, command: str, *facts: Fact, remembered: str = "") -> St
 def refused(person: Person, command: str, *facts: Fact) -> Step:
     """Return a step that the cluster must refuse."""
     return Step(person=person, command=command, facts=facts, refused=True)
+
+
+def until_condition(person: Person, condition: str, instance: str) -> Step:
+    """Return a step that ends when *instance* has *condition*."""
+    return do(person, f"kubectl wait --for=condition={condition} instance/{instance}")

@@ -1,14 +1,15 @@
 """The story of the demo, as data: what is typed, by whom, and what must be seen."""
 
 from e2e.demo.script import Chapter
-from e2e.demo.story import beginning, isolation, life
+from e2e.demo.story import beginning, capacity, isolation, life
 
 STORY: tuple[Chapter, ...] = (
     beginning.CLUSTER,
     beginning.OPERATOR,
     beginning.TENANTS,
     life.READY,
-    life.BLOCKED,
+    capacity.SLICES,
+    capacity.BLOCKED,
     life.STOP,
     life.PORTS,
     life.TYPE,

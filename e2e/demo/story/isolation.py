@@ -81,7 +81,7 @@ DELETED = Chapter(
     says="An Instance takes along all that it owns. A cluster may need half a minute to learn what"
     " a new kind owns, so that the first one takes its time.",
     steps=(
-        do(RED, "kubectl delete instance notebook"),
+        do(RED, "kubectl delete instance notebook training"),
         do(RED, "kubectl wait --for=delete pod/notebook service/notebook --timeout=60s"),
         look(
             RED,

@@ -10,15 +10,11 @@ from e2e.demo.checks import (
     tells,
 )
 from e2e.demo.people import BLUE, RED
-from e2e.demo.script import Chapter, Fact, Person, Step, do, look, refused
+from e2e.demo.script import Chapter, Fact, do, look, refused, until_condition
 
 _PATCH = "kubectl patch instance notebook --type=merge -p "
 _SERVICE = "kubectl get service notebook"
 _LIMITS = "kubectl get pod notebook -o jsonpath='{.spec.containers[0].resources.limits}{\"\\n\"}'"
-
-
-def _until(person: Person, condition: str, name: str) -> Step:
-    return do(person, f"kubectl wait --for=condition={condition} instance/{name}")
 
 
 READY = Chapter(
@@ -26,7 +22,7 @@ READY = Chapter(
     says="Each tenant asks for an Instance, and gets a Pod, and a Service that gives it ports.",
     steps=(
         do(RED, "kubectl apply -f deploy/samples/whole.yaml"),
-        _until(RED, "Ready", "notebook"),
+        until_condition(RED, "Ready", "notebook"),
         look(
             RED,
             "kubectl get instances",
@@ -53,7 +49,7 @@ READY = Chapter(
             ),
         ),
         do(BLUE, "kubectl apply -f deploy/samples/sliced.yaml"),
-        _until(BLUE, "Ready", "inference"),
+        until_condition(BLUE, "Ready", "inference"),
         look(
             BLUE,
             "kubectl get instances",
@@ -70,30 +66,13 @@ READY = Chapter(
     ),
 )
 
-BLOCKED = Chapter(
-    title="An Instance that cannot start",
-    says="What holds an Instance back is told in its status, with what to do about it.",
-    steps=(
-        do(BLUE, "kubectl apply -f e2e/demo/mistake.yaml"),
-        look(
-            BLUE,
-            "kubectl get instance mistake -o wide",
-            Fact(
-                "Its message names the type that is not there.",
-                contains("InstanceType h200 does not exist"),
-            ),
-        ),
-        do(BLUE, "kubectl delete instance mistake"),
-    ),
-)
-
 STOP = Chapter(
     title="Stop",
     says="A stop deletes the Pod, and with it gives back the card; everything else stays.",
     steps=(
         look(RED, _SERVICE, remembered="started"),
         do(RED, f"""{_PATCH}'{{"spec":{{"stop":true}}}}'"""),
-        _until(RED, "Stopped", "notebook"),
+        until_condition(RED, "Stopped", "notebook"),
         look(RED, "kubectl get pods", Fact("The Pod is gone.", contains("No resources found"))),
         look(
             RED,
@@ -122,7 +101,7 @@ PORTS = Chapter(
             Fact("The new port has to wait as well.", lacks("8000:")),
         ),
         do(RED, f"""{_PATCH}'{{"spec":{{"stop":false}}}}'"""),
-        _until(RED, "Ready", "notebook"),
+        until_condition(RED, "Ready", "notebook"),
         look(
             RED,
             _SERVICE,
@@ -152,9 +131,9 @@ TYPE = Chapter(
     says="The type, too, is changed while the Instance is stopped: the next Pod is made by it.",
     steps=(
         do(RED, f"""{_PATCH}'{{"spec":{{"stop":true}}}}'"""),
-        _until(RED, "Stopped", "notebook"),
+        until_condition(RED, "Stopped", "notebook"),
         do(RED, f"""{_PATCH}'{{"spec":{{"type":"h100-large","stop":false}}}}'"""),
-        _until(RED, "Ready", "notebook"),
+        until_condition(RED, "Ready", "notebook"),
         look(
             RED,
             _LIMITS,
