@@ -1,0 +1,228 @@
+"""One pass over an Instance: what it reads, what it writes, and when it is done again."""
+
+import pytest
+
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.errors import ApiError, ConflictError, ForbiddenError
+from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.runtime.reconcile import DONE, Result
+from tests.helpers.memory_world import KEY, SETTING, MemoryWorld
+
+WEB = {"port": 80, "protocol": "TCP"}
+CIDRS = "10.244.0.0/16"
+
+
+async def one_pass(world: MemoryWorld) -> Result:
+    """A pass with caches that are up to date."""
+    world.sync()
+    return await world.instances.reconcile(KEY)
+
+
+async def begun(**spec: object) -> MemoryWorld:
+    """A world whose Settings are made, and an Instance that no pass has seen."""
+    world = MemoryWorld()
+    await world.settle()
+    world.make(**spec)
+    world.api.writes.clear()
+    return world
+
+
+async def test_an_instance_that_is_gone_is_left_to_the_collector() -> None:
+    world = MemoryWorld()
+
+    assert DONE == await one_pass(world)
+    assert 0 == world.writer.sent
+
+
+async def test_i1_from_create_to_ready_there_are_two_objects_and_two_statuses() -> None:
+    world = await begun(ports=[WEB])
+
+    await world.settle()
+
+    assert "Ready" == world.status["phase"]
+    assert 1 == world.api.writes.count("create Pod")
+    assert 1 == world.api.writes.count("create Service")
+    assert world.api.writes.count("patch status Instance") <= 2
+    assert {"create Pod", "create Service", "patch status Instance"} == set(world.api.writes)
+
+
+async def test_a_ready_instance_costs_no_write_nor_does_a_new_operator() -> None:
+    world = await begun(ports=[WEB])
+    await world.settle()
+
+    assert 0 == await world.settle()
+
+    world.start()
+
+    assert 0 == await world.settle()
+
+
+async def test_progress_is_told_after_a_second_and_not_before() -> None:
+    world = await begun()
+
+    assert Result(after=1.0) == await one_pass(world)
+    assert ["create Pod"] == world.api.writes
+
+    await world.clock.advance(0.75)
+
+    assert Result(after=0.25) == await one_pass(world)
+
+    await world.clock.advance(0.25)
+
+    assert DONE == await one_pass(world)
+    assert ["create Pod", "patch status Instance"] == world.api.writes
+
+
+async def test_t2_ready_is_told_at_once() -> None:
+    world = await begun()
+    await one_pass(world)
+    world.api.run_pods()
+
+    assert DONE == await one_pass(world)
+    assert "Ready" == world.status["phase"]
+
+
+async def test_a_pass_on_a_stale_cache_does_nothing_and_comes_back() -> None:
+    world = await begun()
+    await one_pass(world)
+    sent = world.writer.sent
+
+    result = await world.instances.reconcile(KEY)
+
+    assert result.after is not None
+    assert 0 < result.after < 1
+    assert sent == world.writer.sent
+
+
+async def test_t3_a_refused_write_shows_in_the_status_and_is_tried_again() -> None:
+    world = await begun()
+    world.writer.refuse["Pod"] = ForbiddenError("exceeded quota: small")
+
+    with pytest.raises(ExceptionGroup) as told:
+        await one_pass(world)
+
+    assert [ForbiddenError] == [type(error) for error in told.value.exceptions]
+    assert "QuotaExceeded" == world.status["blocker"]["reason"]
+    assert ["patch status Instance"] == world.api.writes
+
+    world.writer.refuse.clear()
+    await world.settle()
+
+    assert "Ready" == world.status["phase"]
+    assert "blocker" not in world.status
+
+
+async def test_t3_a_refusal_that_stays_is_told_once() -> None:
+    world = await begun()
+    world.writer.refuse["Pod"] = ForbiddenError("exceeded quota: small")
+    for _ in range(3):
+        with pytest.raises(ExceptionGroup):
+            await one_pass(world)
+        await world.clock.advance(30)
+
+    assert ["patch status Instance"] == world.api.writes
+
+
+async def test_a_refused_service_does_not_keep_the_pod_back() -> None:
+    world = await begun(ports=[WEB])
+    world.writer.refuse["Service"] = ForbiddenError("no")
+
+    with pytest.raises(ExceptionGroup):
+        await one_pass(world)
+
+    assert "create Pod" in world.api.writes
+
+
+@pytest.mark.parametrize("error", [ConflictError("changed"), ApiError("out of order")])
+async def test_a_status_that_is_refused_is_tried_again(error: ApiError) -> None:
+    world = await begun()
+    await one_pass(world)
+    world.api.run_pods()
+    world.writer.refuse["Instance"] = error
+
+    with pytest.raises(type(error)):
+        await one_pass(world)
+
+    world.writer.refuse.clear()
+    await world.settle()
+
+    assert "Ready" == world.status["phase"]
+
+
+async def test_t1_the_status_of_an_earlier_instance_is_never_written_on_its_namesake() -> None:
+    world = await begun()
+    await world.settle()
+    world.edit(stop=True)
+    world.sync()
+    del world.api.objects[names.INSTANCE, KEY]
+    world.make()
+
+    with pytest.raises(ConflictError):
+        await world.instances.reconcile(KEY)
+
+    assert {} == world.status
+
+
+async def test_n2_the_policy_is_there_before_the_first_pod() -> None:
+    world = MemoryWorld(seeds={SETTING.name: CIDRS})
+    world.make()
+
+    await world.settle()
+
+    policy = world.api.writes.index("create NetworkPolicy")
+    assert policy < world.api.writes.index("create Pod")
+
+
+async def test_i5_stop_and_start_keep_the_service_and_make_another_pod() -> None:
+    world = await begun(ports=[WEB])
+    await world.settle()
+    first, told = world.get(names.POD), world.status["ports"]
+
+    world.edit(stop=True)
+    await world.settle()
+
+    assert world.get(names.POD) is None
+    assert "Stopped" == world.status["phase"]
+    assert told == world.status["ports"]
+
+    world.edit(stop=False)
+    await world.settle()
+    second = world.get(names.POD)
+
+    assert first is not None
+    assert second is not None
+    assert first["metadata"]["uid"] != second["metadata"]["uid"]
+    assert told == world.status["ports"]
+
+
+async def test_i5_a_deleted_instance_takes_its_children_along_by_owner_alone() -> None:
+    world = await begun(ports=[WEB])
+    await world.settle()
+    del world.api.objects[names.INSTANCE, KEY]
+
+    await world.settle()
+
+    assert {"InstanceType", "Setting"} == {resource.kind for resource, _ in world.api.objects}
+
+
+async def test_s5_the_holder_of_a_taken_node_port_is_named_and_waited_for() -> None:
+    world = await begun(ports=[WEB])
+    await world.settle()
+    promised = world.status["ports"][0]["nodePort"]
+    del world.api.objects[names.SERVICE, KEY]
+    other = ObjectKey("other", "web")
+    port = {"port": 1, "protocol": "TCP", "nodePort": promised}
+    metadata = {"name": other.name, "namespace": other.namespace}
+    world.api.create(names.SERVICE, {"metadata": metadata, "spec": {"ports": [port]}})
+    world.api.writes.clear()
+
+    await world.settle()
+
+    assert f"{promised} by Service other/web" in world.status["message"]
+    assert "create Service" not in world.api.writes
+
+    del world.api.objects[names.SERVICE, other]
+    await world.settle()
+
+    assert "Ready" == world.status["phase"]
+    assert promised == world.status["ports"][0]["nodePort"]
