@@ -14,11 +14,12 @@ def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
     return Helm(program=build(("helm",)).path("helm"), home=tmp_path_factory.mktemp("helm"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def bare() -> Iterator[Cluster]:
     """
-    A cluster for these tests alone: the kinds and cluster-wide roles that they install
-    would be in the way of all other tests, and theirs in the way of these.
+    A cluster for the tests of one module: the kinds and cluster-wide roles that they
+    install would be in the way of all others. It takes them along when it ends, since a CRD
+    deleted seconds after it was made may linger until the API server's next resync.
     """
     with running(Fleet(nodes=1, gpus=8)) as started:
         yield started

@@ -1,7 +1,5 @@
 """The plain manifests, applied with kubectl alone."""
 
-from collections.abc import Iterator
-
 import pytest
 import yaml
 
@@ -15,13 +13,10 @@ OPTIONAL = {"rbac/crd-installer.yaml"}
 
 
 @pytest.fixture(scope="module")
-def applied(bare: Cluster) -> Iterator[Cluster]:
+def applied(bare: Cluster) -> Cluster:
     """The cluster with `kubectl apply -k deploy` done."""
     bare.kubectl("apply", "-k", str(DEPLOY))
-    try:
-        yield bare
-    finally:
-        bare.kubectl("delete", "-k", str(DEPLOY))
+    return bare
 
 
 def test_every_manifest_is_listed() -> None:
@@ -60,11 +55,9 @@ def test_metrics_service_finds_the_pod(applied: Cluster) -> None:
 
 def test_samples_are_accepted(applied: Cluster) -> None:
     applied.kubectl("apply", "-k", str(SAMPLES))
-    try:
-        instances = applied.kubectl("get", "instances", "-A", "--no-headers").splitlines()
-        assert 4 == len(instances)
-    finally:
-        applied.kubectl("delete", "-k", str(SAMPLES))
+
+    instances = applied.kubectl("get", "instances", "-A", "--no-headers").splitlines()
+    assert 4 == len(instances)
 
 
 def test_installer_of_crds_is_accepted(bare: Cluster) -> None:

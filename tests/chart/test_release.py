@@ -1,6 +1,5 @@
 """The life of a release in a real cluster: install, upgrade, uninstall, install again."""
 
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,21 @@ import pytest
 from e2e.cluster import Cluster, until
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.gen.crd import KINDS
 from gpustack_ctrl.reconcilers.settings import ISOLATION, OVERCOMMIT, Definition
-from tests.chart.helm import CHART, RELEASE, Helm, Manifest, variables
+from tests.chart.helm import CHART, NAMESPACE, RELEASE, Helm, Manifest, variables
 from tests.chart.operator import DEPLOYMENT, operating
 
-CRDS = [f"crd/{kind.resource.full_name}" for kind in KINDS]
 CIDRS = "worker.instanceIsolationPodCIDRs"
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
 @attrs.frozen(kw_only=True)
 class Release:
-    """The chart in one namespace of a cluster."""
+    """The chart in its namespace of a cluster."""
 
     helm: Helm
     cluster: Cluster
-    namespace: str
+    namespace: str = NAMESPACE
 
     def install(self, *values: str) -> None:
         """Install or upgrade with *values*, and return when the Pod is Ready."""
@@ -37,8 +34,9 @@ class Release:
         )  # fmt: skip
 
     def uninstall(self) -> None:
-        """Uninstall, and return when all is gone that goes."""
-        self.helm("uninstall", RELEASE, "--namespace", self.namespace, "--wait")
+        """Uninstall what is installed, and return when all is gone that goes."""
+        namespace = ("--namespace", self.namespace)
+        self.helm("uninstall", RELEASE, *namespace, "--ignore-not-found", "--wait")
 
     @property
     def deployment(self) -> Manifest | None:
@@ -67,19 +65,20 @@ class Release:
         return names.SETTING.path(ObjectKey(self.namespace, definition.name))
 
 
+@pytest.fixture(scope="module")
+def restricted(bare: Cluster) -> Cluster:
+    """The cluster with the operator's namespace, which has the strictest Pod security."""
+    bare.add_namespace(NAMESPACE, labels=RESTRICTED)
+    return bare
+
+
 @pytest.fixture
-def release(helm: Helm, bare: Cluster) -> Iterator[Release]:
-    """The chart, not installed yet, for a namespace with the strictest Pod security."""
-    namespace = f"operator-{secrets.token_hex(4)}"
-    bare.add_namespace(namespace, labels=RESTRICTED)
-    environment = {"KUBECONFIG": str(bare.kubeconfig)}
-    connected = attrs.evolve(helm, environment=environment)
-    try:
-        yield Release(helm=connected, cluster=bare, namespace=namespace)
-    finally:
-        connected("uninstall", RELEASE, "--namespace", namespace, "--ignore-not-found", "--wait")
-        bare.kubectl("delete", "--ignore-not-found", *CRDS)
-        bare.kubectl("delete", "namespace", namespace, "--wait=false")
+def release(helm: Helm, restricted: Cluster) -> Iterator[Release]:
+    """The chart, not installed yet. CRDs of an earlier test may be there: the chart keeps them."""
+    connected = attrs.evolve(helm, environment={"KUBECONFIG": str(restricted.kubeconfig)})
+    held = Release(helm=connected, cluster=restricted)
+    yield held
+    held.uninstall()
 
 
 def test_installed_operator_is_available_under_restricted_pod_security(release: Release) -> None:

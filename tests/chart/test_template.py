@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from gpustack_ctrl import cli
+from gpustack_ctrl.flags import options
 from gpustack_ctrl.gen.crd import KINDS
 from gpustack_ctrl.reconcilers.settings import ISOLATION
 from tests.chart.helm import CHART, CHECKOUT, Helm, container, only, pod, sets, variables
@@ -93,11 +94,12 @@ def test_n7_pod_cidrs_seed_the_setting(helm: Helm, value: str, seed: str | None)
 def test_command_understands_its_arguments(helm: Helm, values: os.PathLike[str]) -> None:
     deployment = helm.deployment("--values", str(values))
 
-    asked = cli.parser(variables(deployment)).parse_args(container(deployment)["args"])
+    given = cli.parser().parse_args(container(deployment)["args"])
+    told = options(given, variables(deployment))
 
-    assert asked.leader_elect
-    assert ":8080" == asked.metrics_bind_address
-    assert ":8081" == asked.health_probe_bind_address
+    assert told.leader_elect
+    assert ":8080" == told.metrics_bind_address
+    assert ":8081" == told.health_probe_bind_address
 
 
 def test_pods_spread_over_nodes_unless_told_otherwise(helm: Helm) -> None:
