@@ -4,10 +4,12 @@ import asyncio
 import os
 import signal
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 
+from gpustack_ctrl.api.errors import UnauthorizedError
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.compaction import Compaction
@@ -33,22 +35,45 @@ CLOCK = SystemClock()
 
 async def run(options: Options) -> Ending:
     """Run until SIGTERM or SIGINT, or until the work cannot be done any more."""
+    scope = asyncio.timeout(None)
+    _on_signal(lambda: scope.reschedule(0))
+    try:
+        async with scope:
+            return await _started(options)
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        return Ending.STOPPED  # Nothing was begun yet that would have to be finished.
+
+
+async def _started(options: Options) -> Ending:
     where = ConnectionOptions(kubeconfig=options.kubeconfig, context=options.context)
     metrics = Metrics(new_registry())
     async with await connect(where, clock=CLOCK) as connection:
         client = Client(connection=connection, clock=CLOCK, metrics=metrics.requests)
-        if options.install_crds:
-            await install_crds(client.rest, CLOCK)
-        parts = await _checked(client, options, metrics)
+        try:
+            parts = await _prepared(client, options, metrics)
+        except UnauthorizedError as error:
+            raise StartError(
+                f"the API server at {connection.host} does not accept our credentials ({error}): "
+                "renew them, or choose others by --kubeconfig or --context"
+            ) from error
         metrics.registry.register(InstanceCollector(parts.informers.caches))
         manager = _manager(client, options, metrics, parts)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, manager.stop)
+        _on_signal(manager.stop)
         return await manager.run()
 
 
-async def _checked(client: Client, options: Options, metrics: Metrics) -> Operator:
+def _on_signal(end: Callable[[], object]) -> None:
+    """Call *end*, and nothing that was to be called before, when somebody wants us to end."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+
+
+async def _prepared(client: Client, options: Options, metrics: Metrics) -> Operator:
     """The operator, once it is known that all it needs is served and may be read."""
+    if options.install_crds:
+        await install_crds(client.rest, CLOCK)
     parts = await operator(
         client,
         namespace=options.namespace,

@@ -1,6 +1,7 @@
 """The ports on which the process is probed and scraped."""
 
 import gzip
+import os
 from collections.abc import Mapping
 
 import attrs
@@ -12,6 +13,10 @@ from gpustack_ctrl.runtime.health import Check, ask
 
 OFF = {"", "0"}
 HIGHEST_PORT = 65535
+
+
+class ListenError(OSError):
+    """An address cannot be listened on; the message names it."""
 
 
 @attrs.frozen
@@ -52,7 +57,7 @@ class HttpServer:
     async def start(self) -> None:
         """Return once connections are accepted.
 
-        Raises OSError, naming the address, when it cannot be bound.
+        Raises ListenError when the address cannot be bound.
         """
         if self._address is None:
             return
@@ -62,7 +67,7 @@ class HttpServer:
             await site.start()
         except OSError as error:
             await self._runner.cleanup()
-            raise OSError(f"cannot listen on {self._bind}: {error.strerror or error}") from error
+            raise ListenError(f"cannot listen on {self._bind}: {_why(error)}") from error
         self._port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
@@ -94,6 +99,12 @@ def metrics_app(registry: CollectorRegistry) -> web.Application:
     app = web.Application()
     app.router.add_get("/metrics", scrape)
     return app
+
+
+def _why(error: OSError) -> str:
+    """The reason alone: asyncio wraps it into words of its own, with the address once more."""
+    number = error.errno or 0
+    return os.strerror(number).lower() if number > 0 else error.strerror or str(error)
 
 
 def _add_probe(app: web.Application, title: str, checks: Mapping[str, Check]) -> None:
