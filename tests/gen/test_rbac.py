@@ -61,6 +61,8 @@ def test_the_operator_writes_only_what_it_makes() -> None:
         ("instancesshpublickeys/status", "patch"),
         ("instancesshpublickeys/finalizers", "update"),
         ("secrets", "create"),
+        ("events", "create"),
+        ("events", "patch"),
         *((child, verb) for child in ("pods", "services", "networkpolicies", "configmaps")
           for verb in ("create", "patch", "delete")),
     } == writes  # fmt: skip

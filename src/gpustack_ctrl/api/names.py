@@ -69,6 +69,7 @@ RUNTIME_CLASS = Resource(
     group="node.k8s.io", version="v1", kind="RuntimeClass", plural="runtimeclasses",
     namespaced=False,
 )  # fmt: skip
+EVENT = Resource(group="events.k8s.io", version="v1", kind="Event", plural="events")
 LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases")
 CRD = Resource(
     group="apiextensions.k8s.io", version="v1", kind="CustomResourceDefinition",

@@ -63,6 +63,7 @@ OPERATOR = (
         only=tuple(kind.resource.full_name for kind in KINDS),
     ),
     Permission(names.NODE, FOLLOW, "addresses of nodes, and what they offer"),
+    Permission(names.EVENT, ("create", "patch"), "what happened to an Instance, told to people"),
     Permission(names.RUNTIME_CLASS, FOLLOW, "whether a RuntimeClass exists"),
 )
 """In every namespace."""
