@@ -12,10 +12,12 @@ from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.caches import OWNER, Caches
+from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
 from gpustack_ctrl.reconcilers.failures import seconds_to_retry
+from gpustack_ctrl.reconcilers.happenings import changes, deeds
 from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
 from gpustack_ctrl.reconcilers.reporting import only_progress
@@ -37,6 +39,7 @@ class InstanceReconciler:
     actor: Actor
     clock: Clock
     host_key_seed: bytes = attrs.field(repr=False)
+    events: Events = Events()
     patience: Patience = attrs.field(factory=Patience)
     _uids: dict[ObjectKey, str] = attrs.field(factory=dict, init=False)
 
@@ -52,6 +55,7 @@ class InstanceReconciler:
         plan = plan_all(INSTANCE_KINDS, seen)
         structlog.contextvars.bind_contextvars(actions=[str(action) for action in plan])
         refused = await self.actor.perform(instance.uid, plan)
+        self.events.tell(names.INSTANCE, instance.metadata, deeds(plan, refused))
         wait = await self._report(seen, refused)
         if refused:
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])
@@ -118,6 +122,7 @@ class InstanceReconciler:
         )
         if wrote:
             self.patience.wrote(instance.key, self.clock.monotonic())
+            self.events.tell(names.INSTANCE, instance.metadata, changes(instance.status, told))
         return seconds_to_retry(told.failures, seen.now) or 0.0
 
     def _wait(self, instance: Instance, told: InstanceStatus) -> float:
