@@ -184,6 +184,7 @@ class Operator:
             )
             self._manager = Manager(
                 clock=CLOCK,
+                background=(parts.recorder,),
                 informers=attrs.astuple(parts.informers, recurse=False),
                 controllers=parts.controllers,
             )

@@ -1,15 +1,18 @@
 """The operator: informers, queues and controllers, joined and not yet running."""
 
+import socket
 from collections.abc import Mapping
 
 import attrs
 
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.handlers import Queues, attach
 from gpustack_ctrl.app.informers import Informers, informers
 from gpustack_ctrl.app.seed import host_key_seed
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.instance import InstanceReconciler
 from gpustack_ctrl.controllers.instance_type import InstanceTypeReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
@@ -21,13 +24,15 @@ from gpustack_ctrl.runtime.controller import Controller
 from gpustack_ctrl.runtime.freshness import Freshness
 from gpustack_ctrl.runtime.metrics import Metrics
 from gpustack_ctrl.runtime.reconcile import Reconciler
+from gpustack_ctrl.runtime.recorder import Recorder
 from gpustack_ctrl.runtime.workqueue import WorkQueue
 
 
 @attrs.frozen(kw_only=True)
 class Operator:
-    """What the manager runs, in its two groups."""
+    """What the manager runs: the recorder beside all else, then the two groups."""
 
+    recorder: Recorder
     informers: Informers
     controllers: tuple[Controller, ...]
 
@@ -46,6 +51,7 @@ async def operator(
     watched = informers(client, namespace=namespace, clock=clock, metrics=metrics)
     caches = watched.caches
     actor = Actor(writer=client.rest, caches=caches, freshness=Freshness(), clock=clock)
+    recorder = _recorder(client, clock, metrics)
     queues = Queues(
         instances=_queue("instance", clock, metrics),
         isolation=_queue("isolation", clock, metrics),
@@ -68,10 +74,17 @@ async def operator(
         )
 
     return Operator(
+        recorder=recorder,
         informers=watched,
         controllers=(
             controller(
-                InstanceReconciler(caches=caches, actor=actor, clock=clock, host_key_seed=seed),
+                InstanceReconciler(
+                    caches=caches,
+                    actor=actor,
+                    clock=clock,
+                    host_key_seed=seed,
+                    events=Events(recorder.record),
+                ),
                 queues.instances,
             ),
             controller(IsolationReconciler(caches=caches, actor=actor), queues.isolation),
@@ -86,6 +99,16 @@ async def operator(
                 InstanceTypeReconciler(caches=caches, actor=actor, clock=clock), queues.types
             ),
         ),
+    )
+
+
+def _recorder(client: Client, clock: Clock, metrics: Metrics) -> Recorder:
+    return Recorder(
+        writer=client.rest,
+        clock=clock,
+        controller=PRODUCT,
+        instance=socket.gethostname(),
+        metrics=metrics.events,
     )
 
 

@@ -92,7 +92,7 @@ def _manager(client: Client, options: Options, metrics: Metrics, parts: Operator
     elector = _elector(client, options, metrics) if options.leader_elect else None
     manager = Manager(
         clock=CLOCK,
-        background=(lag, Compaction(_all(parts))),
+        background=(lag, Compaction(_all(parts)), parts.recorder),
         informers=_all(parts),
         elector=elector,
         controllers=parts.controllers,

@@ -39,7 +39,7 @@ class InstanceReconciler:
     actor: Actor
     clock: Clock
     host_key_seed: bytes = attrs.field(repr=False)
-    events: Events = Events()
+    events: Events = attrs.field(factory=Events)
     patience: Patience = attrs.field(factory=Patience)
     _uids: dict[ObjectKey, str] = attrs.field(factory=dict, init=False)
 

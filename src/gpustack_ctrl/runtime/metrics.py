@@ -19,6 +19,7 @@ from prometheus_client import (
 
 from gpustack_ctrl.runtime.controller_metrics import ControllerFamilies, ControllerSeries
 from gpustack_ctrl.runtime.queue_metrics import QueueFamilies, QueueSeries
+from gpustack_ctrl.runtime.recorder_metrics import RecorderSeries
 
 REQUEST_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 
@@ -43,6 +44,7 @@ class Metrics:
         self._elections = ElectionFamilies(registry)
         self._informers = InformerFamilies(registry)
         self.requests = RequestSeries(registry)
+        self.events = RecorderSeries(registry)
         self._lag = Gauge(
             "event_loop_lag_seconds",
             "How late the event loop woke a task that slept.",
