@@ -6,6 +6,7 @@ what is wrong as a flag is wrong as a variable.
 
 import argparse
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -56,8 +57,8 @@ def variable(field: Field) -> str:
 
 
 def _add_flag(command: argparse.ArgumentParser, field: Field) -> None:
-    told = f"{HELP[field.name]} (default: {_shown(field.default)}) [{variable(field)}]"
-    if field.type is bool:
+    told = f"{HELP[field.name]}{_shown(field.default)} [{variable(field)}]"
+    if isinstance(field.default, bool):
         command.add_argument(flag(field), action=argparse.BooleanOptionalAction, help=told)
         return
     words = _CHOICES.get(field.name)
@@ -66,9 +67,9 @@ def _add_flag(command: argparse.ArgumentParser, field: Field) -> None:
 
 
 def _shown(default: object) -> str:
-    if isinstance(default, bool):
-        return str(default).lower()
-    return str(default) if default != "" else "none"
+    if default == "":
+        return ""
+    return f" (default: {str(default).lower() if isinstance(default, bool) else default})"
 
 
 def _checked(read: Callable[[str], object]) -> Callable[[str], object]:
@@ -83,8 +84,8 @@ def _checked(read: Callable[[str], object]) -> Callable[[str], object]:
     return checked
 
 
-def _value(field: Field, given: argparse.Namespace, environ: Mapping[str, str]) -> object:
-    by_flag: object = getattr(given, field.name)
+def _value(field: Field, given: argparse.Namespace, environ: Mapping[str, str]) -> Any:
+    by_flag = getattr(given, field.name)
     if by_flag is not None:
         return by_flag
     told = environ.get(variable(field), "")
@@ -102,9 +103,9 @@ def _reader(field: Field) -> Callable[[str], object]:
         return lambda text: _choice(text, _CHOICES[field.name])
     if field.name.endswith("_bind_address"):
         return _bind_address
-    if field.type is bool:
+    if isinstance(field.default, bool):
         return lambda text: _choice(text, ("true", "false")) == "true"
-    return _count if field.type is int else str
+    return _count if isinstance(field.default, int) else str
 
 
 def _choice(text: str, words: tuple[str, ...]) -> str:

@@ -1,10 +1,13 @@
 """What the command says to whoever uses it, right or wrong."""
 
+import argparse
+from collections.abc import Mapping
 from importlib.metadata import version
 
 import pytest
 import yaml
 
+from gpustack_ctrl.flags import add_flags, options
 from gpustack_ctrl.gen.crd import KINDS
 from tests.cli.command import run
 
@@ -32,19 +35,35 @@ WRONG = [
 def test_a_bad_value_is_named_with_its_flag_or_its_variable(
     flag: str, variable: str, value: str, why: str
 ) -> None:
-    by_flag = run("run", flag, value)
-    by_variable = run("run", environ={variable: value})
+    by_flag = refused(flag, value)
+    by_variable = refused(environ={variable: value})
 
-    assert [2, 2] == [by_flag.code, by_variable.code]
-    assert f"error: argument {flag}: {why}" in by_flag.error.splitlines()[-1]
-    assert f"error: environment variable {variable}: {why}" in by_variable.error.splitlines()[-1]
+    assert f"argument {flag}: {why}" in by_flag
+    assert f"environment variable {variable}: {why}" in by_variable
+
+
+def refused(*arguments: str, environ: Mapping[str, str] | None = None) -> str:
+    """What `run` says against *arguments* or *environ*, as it would before it exits."""
+    parsed = argparse.ArgumentParser(exit_on_error=False)
+    add_flags(parsed)
+    with pytest.raises((argparse.ArgumentError, ValueError)) as caught:
+        options(parsed.parse_args(arguments), environ or {})
+    return str(caught.value)
 
 
 def test_a_switch_that_is_neither_on_nor_off_is_refused() -> None:
-    ended = run("run", environ={"GPUSTACK_LEADER_ELECT": "yes"})
+    told = "environment variable GPUSTACK_LEADER_ELECT: 'yes' is not one of true, false"
 
-    assert 2 == ended.code
-    assert ended.error.endswith("GPUSTACK_LEADER_ELECT: 'yes' is not one of true, false\n")
+    assert told == refused(environ={"GPUSTACK_LEADER_ELECT": "yes"})
+
+
+def test_a_bad_value_ends_the_command_with_2_and_its_last_line_says_why() -> None:
+    by_flag = run("run", "--workers=0")
+    by_variable = run("run", environ={"GPUSTACK_LOG_LEVEL": "loud"})
+
+    assert [(2, ""), (2, "")] == [(it.code, it.out) for it in (by_flag, by_variable)]
+    assert "run: error: argument --workers: '0' is not a" in by_flag.error.splitlines()[-1]
+    assert "variable GPUSTACK_LOG_LEVEL: 'loud' is not" in by_variable.error.splitlines()[-1]
 
 
 def test_a_flag_beats_its_variable_and_an_empty_variable_says_nothing() -> None:
