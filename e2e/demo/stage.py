@@ -16,7 +16,7 @@ from e2e.demo.narrator import Narrator
 from e2e.demo.operator import CHECKOUT, Operator
 from e2e.demo.script import Chapter, Person, Seen, StartOperator, Step
 
-_PATIENCE = 30.0
+_PATIENCE = 60.0
 _PAUSE = 0.1
 
 

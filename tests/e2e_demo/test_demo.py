@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,7 @@ def test_a_kept_demo_runs_on_until_what_it_says_is_done(temporary: Path) -> None
     become, end = farewell(said)
     seen = shell(f"{become[0]}\nkubectl get settings -n gpustack-system")
     assert "instance-isolation-pod-cidrs" in seen
+    assert "workqueue_depth" in scrape(said)
 
     shell(end)
 
@@ -126,6 +129,15 @@ def farewell(said: str) -> tuple[list[str], str]:
     last = said.split("Everything is still running.", 1)[1]
     using, ending = last.split("To end it all:\n", 1)
     return re.findall(r"^  (export .*)$", using, re.MULTILINE), ending
+
+
+def scrape(said: str) -> str:
+    found = re.search(r"^Metrics: http://(\S+)/metrics$", said, re.MULTILINE)
+    assert found is not None, said
+    connection = HTTPConnection(found[1], timeout=10)
+    with closing(connection):
+        connection.request("GET", "/metrics")
+        return connection.getresponse().read().decode()
 
 
 def shell(commands: str) -> str:

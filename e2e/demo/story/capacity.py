@@ -74,8 +74,8 @@ BLOCKED = Chapter(
                 tells("greedy", GATE="scheduling"),
             ),
             Fact(
-                "Its message is the scheduler's, and says what can be done.",
-                contains("Insufficient nvidia.com/gpu", "ask for less"),
+                "Its message has the scheduler's words, and says what can be done.",
+                contains("Insufficient nvidia.com/gpu", "choose another type"),
             ),
         ),
         do(BLUE, "kubectl delete instance mistake greedy"),

@@ -78,11 +78,12 @@ PUT_RIGHT = Chapter(
 
 DELETED = Chapter(
     title="Delete",
-    says="An Instance takes along all that it owns. A cluster may need half a minute to learn what"
-    " a new kind owns, so that the first one takes its time.",
+    says="An Instance takes along all that it owns. The cluster looks for new kinds twice a minute,"
+    " so the first time this may take a while.",
     steps=(
-        do(RED, "kubectl delete instance notebook training"),
-        do(RED, "kubectl wait --for=delete pod/notebook service/notebook --timeout=60s"),
+        # Foreground: returns when the collector is done. In the background it would retry with
+        # growing pauses what it met before it knew of Instances, for up to a minute.
+        do(RED, "kubectl delete instance notebook training --cascade=foreground"),
         look(
             RED,
             "kubectl get instances,pods,services,networkpolicies",
