@@ -5,7 +5,17 @@ from typing import Annotated, ClassVar
 import attrs
 from annotated_types import MaxLen, MinLen
 
+from gpustack_ctrl.api import names
+from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.markers import Doc, Pattern, Rule
+
+RESERVED = tuple(
+    sorted(
+        {names.CONTAINER_MARK, *(name for row in MANUFACTURERS.values() for name in row.invisible)}
+    )
+)
+"""Variables by which devices and logins are given out: no user may set them."""
+_RESERVED = ", ".join(f"'{name}'" for name in RESERVED)
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +71,12 @@ class EnvVar:
         Rule(
             "!(has(self.value) && has(self.valueFrom))",
             "a variable has either value or valueFrom: remove one of them",
+        ),
+        Rule(
+            f"!(self.name in [{_RESERVED}])",
+            "variables that open devices or logins are set by the operator alone: ask for a card "
+            "in spec.resources and remove this one",
+            field=".name",
         ),
     )
 

@@ -8,6 +8,17 @@ from typing import Any
 
 import attrs
 
+from tests.integration.crds.sentences import (
+    ENV_FROM,
+    ENV_SOURCES,
+    NO_SLICE,
+    ONE_CARD,
+    ONE_SOURCE,
+    ONE_VOLUME,
+    RESERVED,
+    TWO_FAMILIES,
+)
+
 Patch = Mapping[str, Any]
 
 SPEC: Mapping[str, Any] = {
@@ -99,51 +110,25 @@ FREE: Mapping[str, Patch] = {
 """Edits that a running Instance allows."""
 
 _SLICED = {"acceleratorSlicedMemoryPercentage": 50}
-_TWO_FAMILIES = (
-    "spec.resources: Invalid value: ask for one kind of accelerator only: shared, sliced or "
-    "partitioned"
-)
-_NO_SLICE = (
-    "spec.resources.acceleratorSlicedCoresPercentage: Invalid value: "
-    "acceleratorSlicedCoresPercentage needs acceleratorSlicedMemoryPercentage or "
-    "acceleratorSlicedMemoryMiB beside it"
-)
-_ONE_CARD = (
-    "spec.resources.accelerator: Invalid value: a slice or partition is of one card: leave "
-    "accelerator out or set it to 1"
-)
-_ENV_SOURCES = (
-    "spec.env[0].valueFrom: Invalid value: valueFrom needs exactly one of configMapKeyRef, "
-    "secretKeyRef, fieldRef and resourceFieldRef"
-)
-_ENV_FROM = (
-    "spec.envFrom[0]: Invalid value: an entry of envFrom needs exactly one of configMapRef and "
-    "secretRef"
-)
-_ONE_VOLUME = "spec.volume: Invalid value: volume needs exactly one of ephemeral and persistent"
-_ONE_SOURCE = (
-    "spec.additionalVolumes[0]: Invalid value: an additional volume needs exactly one of "
-    "persistent, configMap, secret and hostPath"
-)
 _KEY = {"name": "settings", "key": "a"}
 
 REFUSED: Mapping[str, Refused] = {
     "shared and sliced": Refused(
-        {"resources": {"acceleratorShared": True, **_SLICED}}, _TWO_FAMILIES
+        {"resources": {"acceleratorShared": True, **_SLICED}}, TWO_FAMILIES
     ),
     "sliced and partitioned": Refused(
-        {"resources": {**_SLICED, "acceleratorPartitionedProfile": "1g"}}, _TWO_FAMILIES
+        {"resources": {**_SLICED, "acceleratorPartitionedProfile": "1g"}}, TWO_FAMILIES
     ),
     "a slice by percent and MiB": Refused(
         {"resources": {**_SLICED, "acceleratorSlicedMemoryMiB": 1}},
         "spec.resources: Invalid value: give the memory of a slice once: as a percentage or in MiB",
     ),
     "cores without memory": Refused(
-        {"resources": {"acceleratorSlicedCoresPercentage": 10}}, _NO_SLICE
+        {"resources": {"acceleratorSlicedCoresPercentage": 10}}, NO_SLICE
     ),
-    "a slice of two cards": Refused({"resources": {**_SLICED, "accelerator": 2}}, _ONE_CARD),
+    "a slice of two cards": Refused({"resources": {**_SLICED, "accelerator": 2}}, ONE_CARD),
     "a partition of no card": Refused(
-        {"resources": {"acceleratorPartitionedProfile": "1g", "accelerator": 0}}, _ONE_CARD
+        {"resources": {"acceleratorPartitionedProfile": "1g", "accelerator": 0}}, ONE_CARD
     ),
     "a share of no card": Refused(
         {"resources": {"acceleratorShared": True, "accelerator": 0}},
@@ -163,23 +148,29 @@ REFUSED: Mapping[str, Refused] = {
         {"resources": {"cpu": "-1"}}, "spec.resources.cpu in body should match"
     ),
     "no quantity": Refused({"sharedMemory": "much"}, "spec.sharedMemory in body should match"),
-    "no volume in volume": Refused({"volume": {"ephemeral": None}}, _ONE_VOLUME),
-    "two volumes in volume": Refused({"volume": {"persistent": {"name": "disk"}}}, _ONE_VOLUME),
+    "no volume in volume": Refused({"volume": {"ephemeral": None}}, ONE_VOLUME),
+    "two volumes in volume": Refused({"volume": {"persistent": {"name": "disk"}}}, ONE_VOLUME),
     "a variable with two values": Refused(
         {"env": [{"name": "A", "value": "1", "valueFrom": {"secretKeyRef": _KEY}}]},
         "spec.env[0]: Invalid value: a variable has either value or valueFrom: remove one of them",
     ),
-    "a variable with no source": Refused({"env": [{"name": "A", "valueFrom": {}}]}, _ENV_SOURCES),
+    "a variable with no source": Refused({"env": [{"name": "A", "valueFrom": {}}]}, ENV_SOURCES),
     "a variable with two sources": Refused(
         {"env": [{"name": "A", "valueFrom": {"secretKeyRef": _KEY, "configMapKeyRef": _KEY}}]},
-        _ENV_SOURCES,
+        ENV_SOURCES,
+    ),
+    "a variable that opens devices": Refused(
+        {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}, RESERVED
+    ),
+    "a variable that lets logins in": Refused(
+        {"env": [{"name": "GPUSTACK_INSTANCE_CONTAINER", "value": "sshd"}]}, RESERVED
     ),
     "a variable twice": Refused(
         {"env": [{"name": "A"}, {"name": "A"}]}, 'spec.env[1]: Duplicate value: {"name":"A"}'
     ),
-    "envFrom nothing": Refused({"envFrom": [{}]}, _ENV_FROM),
+    "envFrom nothing": Refused({"envFrom": [{}]}, ENV_FROM),
     "envFrom both": Refused(
-        {"envFrom": [{"secretRef": {"name": "a"}, "configMapRef": {"name": "a"}}]}, _ENV_FROM
+        {"envFrom": [{"secretRef": {"name": "a"}, "configMapRef": {"name": "a"}}]}, ENV_FROM
     ),
     "a port twice": Refused(
         {"ports": [{"port": 80}, {"port": 80, "protocol": "TCP"}]},
@@ -215,7 +206,7 @@ REFUSED: Mapping[str, Refused] = {
         "spec.additionalVolumes[0].hostPath.path in body should match",
     ),
     "an additional volume without source": Refused(
-        {"additionalVolumes": [{"mountPath": "/data"}]}, _ONE_SOURCE
+        {"additionalVolumes": [{"mountPath": "/data"}]}, ONE_SOURCE
     ),
 }
 """Edits that no Instance allows, running or stopped."""
