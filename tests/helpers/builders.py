@@ -28,6 +28,7 @@ from gpustack_ctrl.api.meta import Condition, ObjectMeta, OwnerReference
 from gpustack_ctrl.api.ports import InstancePort, PortIdentity, PortStatus, Protocol
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.reconcilers.claims import owner_of
+from gpustack_ctrl.reconcilers.conditions import timestamp
 from gpustack_ctrl.reconcilers.isolation import OFF, PodCIDRs, parse_cidrs, render
 from gpustack_ctrl.reconcilers.settings import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
@@ -154,8 +155,9 @@ def condition(kind: str, status: Any, reason: str = "", message: str = "") -> Co
 
 
 def ending(held: Any) -> Any:
-    """*held* after somebody asked for its deletion."""
-    return attrs.evolve(held, metadata=attrs.evolve(held.metadata, deletionTimestamp=SINCE))
+    """*held* just after somebody asked for its deletion."""
+    now = timestamp(NOW)
+    return attrs.evolve(held, metadata=attrs.evolve(held.metadata, deletionTimestamp=now))
 
 
 def remade(held: Any, **metadata: Any) -> Any:

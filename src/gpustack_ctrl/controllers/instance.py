@@ -6,23 +6,29 @@ import attrs
 import structlog
 
 from gpustack_ctrl.api import codec, names
+from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_status import InstanceStatus
+from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.act import Actor
-from gpustack_ctrl.controllers.caches import OWNER, Caches
+from gpustack_ctrl.controllers.caches import ACCELERATOR_NODE, OWNER, Caches
 from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
+from gpustack_ctrl.reconcilers.capacity import NodeUse, is_of_type, use_of
 from gpustack_ctrl.reconcilers.failures import seconds_to_retry
 from gpustack_ctrl.reconcilers.happenings import changes, deeds
 from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
+from gpustack_ctrl.reconcilers.overdue import seconds_to_overdue
+from gpustack_ctrl.reconcilers.pod_progress import is_unschedulable
 from gpustack_ctrl.reconcilers.reporting import only_progress
+from gpustack_ctrl.reconcilers.room import LOOK_AGAIN_SECONDS
 from gpustack_ctrl.reconcilers.service import node_ports
-from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.settings import ISOLATION, settings_in_force
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.status import status
 from gpustack_ctrl.runtime.clock import Clock
@@ -49,7 +55,7 @@ class InstanceReconciler:
         self._remember(request, instance)
         if instance is None:
             return DONE  # Gone: owner references collect what it owned.
-        if not self.actor.fresh(instance.uid):
+        if not self._settled(instance):
             return Result(after=STALE_RETRY_SECONDS)
         seen = self.observe(instance)
         plan = plan_all(INSTANCE_KINDS, seen)
@@ -60,6 +66,11 @@ class InstanceReconciler:
         if refused:
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])
         return Result(after=wait) if wait else DONE
+
+    def _settled(self, instance: Instance) -> bool:
+        """Whether the caches show what was written last, and the Settings, which we make."""
+        made = any(held.metadata.name == ISOLATION.name for held in self.caches.settings.list())
+        return made and self.actor.fresh(instance.uid)
 
     def _remember(self, key: ObjectKey, instance: Instance | None) -> None:
         """Forget an Instance that is gone, also one whose name another has by now."""
@@ -75,12 +86,13 @@ class InstanceReconciler:
         """Read the caches once, so that a pass decides on a single picture."""
         caches, key = self.caches, instance.key
         pod = caches.pods.get(key)
+        offered = caches.types.get(ObjectKey("", instance.spec.type))
         service = caches.services.get(key)
         return InstanceSnapshot(
             instance=instance,
             now=self.clock.now(),
             settings=settings_in_force(caches.settings.list()),
-            type=caches.types.get(ObjectKey("", instance.spec.type)),
+            type=offered,
             pod=pod,
             pods=caches.pods.by_index(OWNER, instance.uid),
             service=service,
@@ -88,9 +100,20 @@ class InstanceReconciler:
             holders=self._holders(key, node_ports(instance, service).values()),
             node=caches.nodes.get(ObjectKey("", pod.spec.nodeName)) if pod else None,
             pinned=caches.nodes.get(ObjectKey("", instance.spec.nodeName)),
+            uses=self._uses(offered, pod),
             ssh_key=self._ssh_key(instance),
             host_key=self._host_key(instance),
             runtime_classes=frozenset(held.metadata.name for held in caches.runtime_classes.list()),
+        )
+
+    def _uses(self, offered: InstanceType | None, pod: Pod | None) -> tuple[NodeUse, ...] | None:
+        """What the nodes of the type have: asked for only where a Pod finds none of them."""
+        if offered is None or pod is None or not is_unschedulable(pod):
+            return None
+        nodes = (node for node in self.caches.nodes.list() if is_of_type(node, offered.spec))
+        on = self.caches.pods
+        return tuple(
+            use_of(node, on.by_index(ACCELERATOR_NODE, node.metadata.name)) for node in nodes
         )
 
     def _ssh_key(self, instance: Instance) -> InstanceSSHPublicKey | None:
@@ -123,10 +146,17 @@ class InstanceReconciler:
         if wrote:
             self.patience.wrote(instance.key, self.clock.monotonic())
             self.events.tell(names.INSTANCE, instance.metadata, changes(instance.status, told))
-        return seconds_to_retry(told.failures, seen.now) or 0.0
+        return _seconds_to_look(seen, told)
 
     def _wait(self, instance: Instance, told: InstanceStatus) -> float:
         if told == instance.status or not only_progress(instance.status, told):
             self.patience.settle(instance.key)
             return 0.0
         return self.patience.wait(instance.key, self.clock.monotonic())
+
+
+def _seconds_to_look(seen: InstanceSnapshot, told: InstanceStatus) -> float:
+    """When something is to be done or told that no event announces; 0 if nothing is."""
+    figures = LOOK_AGAIN_SECONDS if seen.uses is not None else None
+    waits = (seconds_to_retry(told.failures, seen.now), seconds_to_overdue(seen), figures)
+    return min((wait for wait in waits if wait), default=0.0)

@@ -40,8 +40,13 @@ def _pod_name(seen: InstanceSnapshot) -> Blocker | None:
     return Blocker(gate="name", reason="NameConflict", message=message, owner=USER)
 
 
-def _one_pod(seen: InstanceSnapshot) -> Blocker | None:
-    others = [pod.metadata.name for pod in seen.pods if pod.metadata.key != seen.instance.key]
+def second_pod(seen: InstanceSnapshot) -> Blocker | None:
+    """That another Pod is the Instance's too: neither may be made or deleted on a guess."""
+    others = [
+        pod.metadata.name
+        for pod in seen.pods
+        if pod.metadata.key != seen.instance.key and claim(seen.instance, pod) is Claim.OURS
+    ]
     if not others:
         return None
     message = f"Pods {', '.join(others)} belong to this Instance too: delete them"
@@ -54,6 +59,20 @@ def _valid_spec(seen: InstanceSnapshot) -> Blocker | None:
         return None
     message = "; ".join(map(str, broken))
     return Blocker(gate="admission", reason="InvalidSpec", message=message, owner=USER)
+
+
+def _reserved_variables(seen: InstanceSnapshot) -> Blocker | None:
+    """An explicit variable beats what the device plugin sets, and would open other cards."""
+    rows = seen.settings.manufacturers.values()
+    reserved = {names.CONTAINER_MARK, *(name for row in rows for name in row.invisible)}
+    taken = [variable.name for variable in seen.instance.spec.env if variable.name in reserved]
+    if not taken:
+        return None
+    message = (
+        f"spec.env sets {', '.join(taken)}, by which devices and logins are given out: "
+        "remove it while stopped"
+    )
+    return Blocker(gate="admission", reason="ReservedVariable", message=message, owner=USER)
 
 
 def _type(seen: InstanceSnapshot) -> Blocker | None:
@@ -103,8 +122,9 @@ def _isolation(seen: InstanceSnapshot) -> Blocker | None:
 
 _GATES: tuple[Callable[[InstanceSnapshot], Blocker | None], ...] = (
     _pod_name,
-    _one_pod,
+    second_pod,
     _valid_spec,
+    _reserved_variables,
     _host_access,
     _type,
     _resources,

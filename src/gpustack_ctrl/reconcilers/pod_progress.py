@@ -35,6 +35,12 @@ def is_gated(pod: Pod) -> bool:
     return bool(pod.spec.schedulingGates)
 
 
+def is_unschedulable(pod: Pod) -> bool:
+    """Whether the scheduler looked for a node and found none."""
+    told = condition_of(pod.status.conditions, SCHEDULED)
+    return not is_scheduled(pod) and told is not None and told.reason == "Unschedulable"
+
+
 def is_lost(pod: Pod, node: Node | None) -> bool:
     """Whether nothing can be known of the Pod, because its node does not answer."""
     if pod.status.reason == "NodeLost":
@@ -49,7 +55,9 @@ def trouble(pod: Pod) -> Blocker | None:
         return _failed(pod)
     if is_gated(pod):
         gates = ", ".join(gate.name for gate in pod.spec.schedulingGates)
-        message = f"waits for its scheduling gates to be lifted: {gates}"
+        queue = pod.metadata.labels.get(names.QUEUE_NAME)
+        where = f" by LocalQueue {queue}" if queue else ""
+        message = f"waits for its scheduling gates to be lifted{where}: {gates}"
         return Blocker(gate="queue", reason="SchedulingGated", message=message, owner="admin")
     if not is_scheduled(pod):
         return _unscheduled(condition_of(pod.status.conditions, SCHEDULED))
@@ -74,10 +82,23 @@ _FAILED_AT = {"UnexpectedAdmissionError": "device", "Evicted": "eviction"}
 def _unscheduled(told: Condition | None) -> Blocker | None:
     if told is None or told.reason != "Unschedulable":
         return None
-    if "persistentvolumeclaim" not in told.message.lower():
-        return Blocker(gate="scheduling", reason=told.reason, message=told.message, owner="admin")
-    reason = "ClaimNotFound" if "not found" in told.message else "ClaimUnbound"
-    return Blocker(gate="volume", reason=reason, message=told.message)
+    sentence = told.message.lower()
+    if "persistentvolumeclaim" in sentence:
+        found = (reason for sign, reason in _CLAIM_TROUBLE if sign in sentence)
+        reason = next(found, "ClaimUnbound")
+        return Blocker(gate="volume", reason=reason, message=told.message)
+    if "persistent volume" in sentence and "insufficient" not in sentence:
+        return Blocker(gate="volume", reason="ClaimUnbound", message=told.message)
+    return Blocker(gate="scheduling", reason=told.reason, message=told.message, owner="admin")
+
+
+# What the scheduler says of a claim, in lower case.
+_CLAIM_TROUBLE = (
+    ("not found", "ClaimNotFound"),
+    ("is being deleted", "ClaimTerminating"),
+    ("readwriteoncepod", "ClaimInUse"),
+    ("non-existent persistentvolume", "ClaimLost"),
+)
 
 
 def _waiting(container: ContainerStatus) -> Blocker | None:

@@ -7,10 +7,13 @@ from gpustack_ctrl.api.instance_status import Blocker
 from gpustack_ctrl.plan.actions import Refused
 
 LONGEST = 2048
+_NO_NODE_PORT = "failed to allocate a nodePort"
 _GATES = (
     ("exceeded quota", "quota", "QuotaExceeded", "admin"),
+    ("failed quota", "quota", "QuotaNeedsLimits", "admin"),
     ("violates PodSecurity", "podSecurity", "PodSecurityViolation", "admin"),
     ("provided port is already allocated", "ports", "NodePortTaken", "user"),
+    (_NO_NODE_PORT, "ports", "NodePortsExhausted", "admin"),
     ("is being terminated", "namespace", "NamespaceTerminating", "user"),
     ("usage per Container", "limitRange", "LimitRangeViolation", "user"),
     ("usage per Pod", "limitRange", "LimitRangeViolation", "user"),
@@ -28,7 +31,8 @@ def blocker_of(refusals: Iterable[Refused]) -> Blocker | None:
 
 
 def _lasting(error: ApiError) -> bool:
-    return isinstance(error, ForbiddenError | InvalidError)
+    # The API server calls a full range of node ports an error of its own.
+    return isinstance(error, ForbiddenError | InvalidError) or _NO_NODE_PORT in error.message
 
 
 def _told(refused: Refused) -> Blocker:

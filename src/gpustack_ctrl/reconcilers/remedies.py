@@ -18,6 +18,22 @@ _REMEDIES: Mapping[str, str] = {
     "SchedulingGated": "the queue lifts them when there is room: see the LocalQueue of the "
     "namespace",
     "ClaimNotFound": "create the PersistentVolumeClaim, or name another one while stopped",
+    "ClaimTerminating": "wait until it is gone and create it anew, or name another one while "
+    "stopped; `kubectl describe pvc` tells which Pods still use it",
+    "ClaimInUse": "stop the Instance that uses the PersistentVolumeClaim, or name another one",
+    "ClaimLost": "restore its PersistentVolume, or name another claim while stopped",
+    "VolumesNotMounted": "see that each exists and can be attached to the node: `kubectl describe "
+    "pod` tells what the node waits for",
+    "PodNotSetUp": "`kubectl describe pod` tells what the node waits for, mostly its network",
+    "FinalizersLinger": "whoever set them removes them: see that it runs; Kueue removes its own "
+    "when the Workload of the Pod has ended: `kubectl get workloads`",
+    "EndNotConfirmed": "if the node is gone for good, delete it, or taint it with "
+    "node.kubernetes.io/out-of-service",
+    "NoNode": "wait for a node, or choose another type while stopped",
+    "NeverFits": "ask for no more than that, or choose another type, while stopped",
+    "QuotaNeedsLimits": "an administrator must give the namespace a LimitRange with defaults",
+    "NodePortsExhausted": "drop ports that nobody needs; an administrator may set a quota on "
+    "services.nodeports in each namespace",
     "ClaimUnbound": "see why the PersistentVolumeClaim is not bound: `kubectl describe pvc`",
     "Unschedulable": "wait for room, ask for less, or choose another type while stopped",
     "ErrImagePull": "check spec.image and spec.imagePullSecret",

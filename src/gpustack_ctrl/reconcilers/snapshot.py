@@ -10,6 +10,7 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
+from gpustack_ctrl.reconcilers.capacity import NodeUse
 from gpustack_ctrl.reconcilers.host_key import HostKey
 from gpustack_ctrl.reconcilers.isolation import PodCIDRs
 from gpustack_ctrl.reconcilers.settings import SettingsInForce
@@ -22,7 +23,7 @@ class InstanceSnapshot:
     *pod* and *service* are the objects under its name, whosever they are. *pods* are
     all that it controls by UID. *holders* tells who else holds a node port. *node* runs
     the Pod, *pinned* is the node that the user named. *host_key* is there where a key may
-    log in.
+    log in. *uses* tells of the nodes of the type while the scheduler finds none for the Pod.
     """
 
     instance: Instance
@@ -36,6 +37,7 @@ class InstanceSnapshot:
     holders: Mapping[int, ObjectKey] = attrs.field(factory=dict)
     node: Node | None = None
     pinned: Node | None = None
+    uses: tuple[NodeUse, ...] | None = None
     runtime_classes: frozenset[str] = frozenset()
     ssh_key: InstanceSSHPublicKey | None = None
     host_key: HostKey | None = None

@@ -60,15 +60,16 @@ def _not_ready(seen: InstanceSnapshot, outlook: Outlook) -> Statement | None:
     if seen.instance.metadata.deleting:
         return Statement("Ready", "False", "Deleting", "the Instance is being deleted")
     if seen.instance.spec.stop:
-        return _halting(outlook.pod)
+        return _halting(outlook)
     if outlook.blocker:
         return Statement("Ready", "False", outlook.blocker.reason, outlook.blocker.message)
     return _unmade(seen) if outlook.pod is None else _underway(seen, outlook.pod)
 
 
-def _halting(pod: Pod | None) -> Statement:
-    if pod is not None:
-        return Statement("Ready", "False", "Stopping", "the Pod is ending")
+def _halting(outlook: Outlook) -> Statement:
+    if outlook.pod is not None:
+        message = outlook.blocker.message if outlook.blocker else "the Pod is ending"
+        return Statement("Ready", "False", "Stopping", message)
     return Statement("Ready", "False", "Stopped", "stopped by spec.stop")
 
 

@@ -17,7 +17,8 @@ from gpustack_ctrl.reconcilers.adoption import service_claim
 from gpustack_ctrl.reconcilers.claims import Claim, claim
 from gpustack_ctrl.reconcilers.conditions import stated, timestamp
 from gpustack_ctrl.reconcilers.failures import failures, last_termination
-from gpustack_ctrl.reconcilers.gates import shut_gate
+from gpustack_ctrl.reconcilers.gates import second_pod, shut_gate
+from gpustack_ctrl.reconcilers.overdue import lingering, not_set_up
 from gpustack_ctrl.reconcilers.pod_progress import (
     has_ended,
     is_gated,
@@ -29,6 +30,7 @@ from gpustack_ctrl.reconcilers.pod_progress import (
 )
 from gpustack_ctrl.reconcilers.refusals import blocker_of
 from gpustack_ctrl.reconcilers.remedies import with_remedy
+from gpustack_ctrl.reconcilers.room import with_figures
 from gpustack_ctrl.reconcilers.service import identities_in_force, node_ports
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.ssh import access_addresses, ssh_status
@@ -96,13 +98,20 @@ def _on_the_way(pod: Pod) -> Phase:
 def _blocker(
     seen: InstanceSnapshot, pod: Pod | None, refusals: tuple[Refused, ...]
 ) -> Blocker | None:
+    refused = blocker_of(refusals)
     if seen.instance.spec.stop or seen.instance.metadata.deleting:
-        return blocker_of(refusals)
+        return refused or lingering(seen)
     if pod is None:
-        return shut_gate(seen) or blocker_of(refusals)
-    if is_ready(pod):
-        return blocker_of(refusals)
-    return blocker_of(refusals) or trouble(pod)
+        return shut_gate(seen) or refused or lingering(seen)
+    return second_pod(seen) or refused or lingering(seen) or _of_running(seen, pod)
+
+
+def _of_running(seen: InstanceSnapshot, pod: Pod) -> Blocker | None:
+    """What keeps a Pod that is there from being Ready."""
+    if is_ready(pod) or pod.metadata.deleting:
+        return None
+    held = trouble(pod) or not_set_up(seen, pod)
+    return with_figures(held, seen) if held else None
 
 
 def _told(
