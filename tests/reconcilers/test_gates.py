@@ -36,6 +36,7 @@ SHUT: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
     ("name", "MultiplePods", {}, {"pods": (remade(pod_of(BOX), name="box-2"),)}),
     ("admission", "InvalidSpec", {"volumeMount": "relative"}, {}),
     ("admission", "HostAccessDenied", {"privileged": True}, {}),
+    ("type", "TypeInactive", {}, {"type": instance_type(InstanceTypeSpec(inactive=True))}),
     ("type", "NoAccelerator", {"resources": InstanceResources(accelerator="1")}, {}),
     ("isolation", "PolicyPending", {}, {"settings": NO_POLICY}),
 )

@@ -106,6 +106,23 @@ def test_s2_a_stop_before_the_status_was_told_keeps_the_node_ports(
     assert held == life.held == life.told
 
 
+@given(before=port_lists, after=port_lists.filter(bool))
+@unhurried
+def test_s4_a_stop_before_a_start_was_told_keeps_what_that_start_made(
+    before: Identities, after: Identities
+) -> None:
+    life = ServiceLife(instance=instance(ports=ports(*before)))
+    life.settle()
+    life.edit(stop=False, ports=ports(*after))
+    life.api.perform(service.plan(life.observe()))
+    held = life.held
+    life.edit(stop=True, ports=())
+
+    life.settle()
+
+    assert held == life.held == life.told
+
+
 @given(wanted=port_lists.filter(bool), stop=st.booleans(), deed=st.sampled_from(sorted(MEDDLING)))
 @unhurried
 def test_s5_whatever_somebody_did_to_the_service_it_comes_back_as_promised(
