@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from gpustack_ctrl.api.errors import UnauthorizedError
+from gpustack_ctrl.api.errors import ForbiddenError, UnauthorizedError
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.compaction import Compaction
@@ -58,6 +58,8 @@ async def _started(options: Options) -> Ending:
                 f"the API server at {connection.host} does not accept our credentials ({error}): "
                 "renew them, or choose others by --kubeconfig or --context"
             ) from error
+        except ForbiddenError as error:
+            raise StartError(f"{error}: bind the roles in deploy/rbac to this user") from error
         metrics.registry.register(InstanceCollector(parts.informers.caches))
         manager = _manager(client, options, metrics, parts)
         _on_signal(manager.stop)

@@ -51,7 +51,7 @@ async def _answers(rest: Rest, kind: Resource) -> bool:
 
 
 async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
-    """Raise StartError if a CRD is missing, or if something may not be listed."""
+    """Raise StartError if a CRD is missing, ForbiddenError if something may not be listed."""
     absent = await missing(rest, _OURS)
     if absent:
         raise StartError(
@@ -59,7 +59,7 @@ async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
             "`gpustack-ctrl crds | kubectl apply -f -`, or start with --install-crds"
         )
     for source in sources:
-        await _list_one(source)
+        await source.list(ListRequest(resource_version="", limit=1))
     for definition in crds():
         await _compare(rest, definition)
 
@@ -73,13 +73,6 @@ async def _compare(rest: Rest, definition: Json) -> None:
         return
     if digest_of(held) != digest_of(definition):
         log.warning("the CRD is of another version: apply the one of this version", crd=name)
-
-
-async def _list_one(source: ListWatch) -> None:
-    try:
-        await source.list(ListRequest(resource_version="", limit=1))
-    except ForbiddenError as error:
-        raise StartError(f"{error}: bind the ClusterRole in deploy/rbac to this user") from error
 
 
 async def _install(rest: Rest, definition: Json) -> None:
