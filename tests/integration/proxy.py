@@ -40,9 +40,9 @@ class Call:
         """Whether it changes anything."""
         return self.method in WRITES
 
-    def creates(self, resource: Resource) -> bool:
-        """Whether it makes an object of *resource*."""
-        return self.method == "POST" and self.path.endswith(f"/{resource.plural}")
+    def within(self, namespace: str) -> bool:
+        """Whether it concerns objects of that namespace."""
+        return f"/namespaces/{namespace}/" in self.path
 
 
 class Fate(Enum):
@@ -69,7 +69,7 @@ class Nth:
     seen: int = 0
 
     def __call__(self, call: Call) -> Fate:
-        if not call.writes or f"/namespaces/{self.namespace}/" not in call.path:
+        if not call.writes or not call.within(self.namespace):
             return Fate.PASSES
         self.seen += 1
         return self.fate if self.seen == self.number else Fate.PASSES
@@ -103,6 +103,13 @@ class Proxy:
     def release(self, resource: Resource) -> None:
         """Deliver what was kept back, and hold back no more."""
         self._gate(resource.collection()).set()
+
+    def count(self, method: str, resource: Resource, *, namespace: str) -> int:
+        """How many requests of *method* came for objects of *resource* in *namespace*."""
+        collection = resource.collection(namespace)
+        return sum(
+            call.method == method and call.path.startswith(collection) for call in self.calls
+        )
 
     def cut(self) -> None:
         """Break all connections; new ones come about again."""

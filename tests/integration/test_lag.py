@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+import attrs
 import pytest
 import pytest_asyncio
 
@@ -26,16 +27,26 @@ async def lagging(
     await held.kill()
 
 
-def written(proxy: Proxy, method: str, resource: Resource) -> int:
-    """How many requests of *method* came for objects of *resource*."""
-    return sum(call.method == method and f"/{resource.plural}" in call.path for call in proxy.calls)
+@attrs.frozen
+class Written:
+    """What the operator asked to be written in the namespace of this test."""
+
+    proxy: Proxy
+    namespace: str
+
+    def count(self, method: str, resource: Resource) -> int:
+        return self.proxy.count(method, resource, namespace=self.namespace)
+
+    async def at_least(self, number: int, method: str, resource: Resource) -> None:
+        async def came() -> bool:
+            return self.count(method, resource) >= number
+
+        await until(came)
 
 
-async def at_least(proxy: Proxy, number: int, method: str, resource: Resource) -> None:
-    async def came() -> bool:
-        return written(proxy, method, resource) >= number
-
-    await until(came)
+@pytest.fixture
+def written(proxy: Proxy, world: World) -> Written:
+    return Written(proxy, world.namespace)
 
 
 async def put_off(logs: list[Log], world: World, times: int) -> None:
@@ -55,29 +66,29 @@ async def put_off(logs: list[Log], world: World, times: int) -> None:
 
 @pytest.mark.usefixtures("lagging")
 async def test_i1_a_pod_that_the_cache_does_not_show_yet_is_not_made_again(
-    world: World, proxy: Proxy, pods: History, logs: list[Log]
+    world: World, proxy: Proxy, written: Written, pods: History, logs: list[Log]
 ) -> None:
     proxy.hold(names.POD)
     await world.instance(ports=WEB)
-    await at_least(proxy, 1, "POST", names.POD)
+    await written.at_least(1, "POST", names.POD)
     await put_off(logs, world, times=3)
     proxy.release(names.POD)
     await world.is_in_phase("Ready")
 
-    assert 1 == written(proxy, "POST", names.POD)
-    assert 1 == written(proxy, "POST", names.SERVICE)
+    assert 1 == written.count("POST", names.POD)
+    assert 1 == written.count("POST", names.SERVICE)
     assert 1 == len((await pods.caught_up()).uids)
 
 
 @pytest.mark.usefixtures("lagging")
 async def test_i1_a_pod_that_the_cache_still_shows_is_not_deleted_again(
-    world: World, proxy: Proxy, pods: History, logs: list[Log]
+    world: World, proxy: Proxy, written: Written, pods: History, logs: list[Log]
 ) -> None:
     await world.instance(ports=WEB)
     await world.is_in_phase("Ready")
     proxy.hold(names.POD)
     await world.edit(stop=True)
-    await at_least(proxy, 1, "DELETE", names.POD)
+    await written.at_least(1, "DELETE", names.POD)
     await world.gone(names.POD, "box")
     await world.edit(stop=False)
     await put_off(logs, world, times=3)
@@ -87,22 +98,22 @@ async def test_i1_a_pod_that_the_cache_still_shows_is_not_deleted_again(
     proxy.release(names.POD)
     await world.is_in_phase("Ready")
 
-    assert 1 == written(proxy, "DELETE", names.POD)
-    assert 2 == written(proxy, "POST", names.POD)
+    assert 1 == written.count("DELETE", names.POD)
+    assert 2 == written.count("POST", names.POD)
     assert 2 == len((await pods.caught_up()).uids)
     assert 1 == pods.most_at_once
 
 
 @pytest.mark.usefixtures("lagging")
 async def test_i1_a_cache_that_lags_for_longer_than_anyone_waits_still_makes_no_second_pod(
-    world: World, proxy: Proxy, pods: History
+    world: World, proxy: Proxy, written: Written, pods: History
 ) -> None:
     """The operator does not wait for ever; then the API server is who says no."""
     proxy.hold(names.POD)
     await world.instance(ports=WEB)
-    await at_least(proxy, 2, "POST", names.POD)
+    await written.at_least(2, "POST", names.POD)
     proxy.release(names.POD)
     await world.is_in_phase("Ready")
 
     assert 1 == len((await pods.caught_up()).uids)
-    assert 1 == written(proxy, "POST", names.SERVICE)
+    assert 1 == written.count("POST", names.SERVICE)

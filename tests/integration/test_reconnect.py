@@ -27,8 +27,8 @@ async def test_i5_an_operator_whose_connections_are_cut_goes_on_and_repeats_noth
         assert node_ports(before) == node_ports(after)
     await operator.kill()
 
-    assert 1 == sum(call.creates(names.SERVICE) for call in proxy.calls)
-    assert 2 == sum(call.creates(names.POD) for call in proxy.calls)
+    assert 1 == proxy.count("POST", names.SERVICE, namespace=world.namespace)
+    assert 2 == proxy.count("POST", names.POD, namespace=world.namespace)
     assert 2 == len((await pods.caught_up()).uids)
     assert 1 == pods.most_at_once
 
