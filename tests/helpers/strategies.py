@@ -96,6 +96,7 @@ def specs(wishes: st.SearchStrategy[InstanceResources]) -> st.SearchStrategy[Ins
         sharedMemory=st.none() | memories,
         privileged=st.booleans(),
         securityContext=_users,
+        sshPublicKey=_references,
         nodeName=st.sampled_from(("", "node-1")),
         displayName=_words,
         description=_words,

@@ -11,6 +11,7 @@ from gpustack_ctrl.api.instance import Instance, InstanceSpec
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.host_key import host_key
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from tests.helpers.builders import (
@@ -28,6 +29,7 @@ Wire = dict[str, Any]
 Case = tuple[InstanceTypeSpec, InstanceSpec, InstanceSpec]
 unhurried = settings(deadline=None, max_examples=60)
 
+HOST_KEY = host_key(bytes(32), "uid-of-box")
 VISIBILITY = {
     variable: nothing
     for row in MANUFACTURERS.values()
@@ -39,7 +41,8 @@ def snapshot(offered: InstanceTypeSpec, spec: InstanceSpec) -> InstanceSnapshot:
     """What a pass saw of an Instance that asks for *spec* on a type that gives *offered*."""
     held: Instance = attrs.evolve(instance(), spec=spec)
     classes = frozenset({"nvidia", "ascend"})
-    return seen(held, type=instance_type(offered), runtime_classes=classes)
+    shown = HOST_KEY if spec.sshPublicKey else None
+    return seen(held, type=instance_type(offered), runtime_classes=classes, host_key=shown)
 
 
 def pod(of: InstanceSnapshot) -> Wire:
@@ -125,10 +128,11 @@ def test_without_an_accelerator_every_card_is_hidden_whatever_the_user_sets(case
 
     for container in pod(snapshot(offered, one))["spec"]["containers"]:
         last = {held["name"]: held.get("value", "") for held in container.get("env", ())}
-        if asked.count == 0:
-            assert VISIBILITY == {name: last[name] for name in VISIBILITY}
-        else:
-            assert {held.name: held.value for held in one.env} == last
+        chosen = {held.name: held.value for held in one.env if container["name"] == names.MAIN}
+        hidden = VISIBILITY if asked.count == 0 else {}
+        last.pop(names.CONTAINER_MARK, None)
+
+        assert chosen | hidden == last
 
 
 @given(case=served)
@@ -142,7 +146,23 @@ def test_i3_main_comes_first_and_alone_asks_for_cards(case: Case) -> None:
     assert names.MAIN == first["name"]
     assert asked.main.items() <= first["resources"]["limits"].items()
     assert asked.main.items() <= first["resources"]["requests"].items()
-    assert [] == [held for held in rest if asked.main.keys() & held["resources"]["limits"].keys()]
+    assert [names.SSHD] * bool(one.sshPublicKey) == [held["name"] for held in rest]
+    for sidecar in rest:
+        assert asked.sidecar == sidecar.get("resources", {}).get("limits", {})
+        assert all(name.endswith(".visibility") for name in asked.sidecar)
+
+
+@given(case=served)
+@unhurried
+def test_i4_processes_are_shared_and_keys_are_mounted_only_for_a_login(case: Case) -> None:
+    offered, one, _ = case
+    wire = pod(snapshot(offered, one))
+    secrets = [held["secret"]["secretName"] for held in wire["spec"]["volumes"] if "secret" in held]
+
+    login = one.sshPublicKey is not None
+    assert login == wire["spec"].get("shareProcessNamespace", False)
+    assert login == ("ssh-host-key-uid-of-box" in secrets)
+    assert login == (names.HOST_KEY in wire["metadata"]["annotations"])
 
 
 @given(case=served)
@@ -151,11 +171,11 @@ def test_every_mount_has_its_volume_and_no_name_or_path_is_used_twice(case: Case
     offered, one, _ = case
     wire = pod(snapshot(offered, one))["spec"]
     volumes = [held["name"] for held in wire["volumes"]]
-    mounts = wire["containers"][0]["volumeMounts"]
+    mounts = [(it["name"], held) for it in wire["containers"] for held in it["volumeMounts"]]
 
-    assert sorted(volumes) == sorted(held["name"] for held in mounts)
+    assert sorted(volumes) == sorted(held["name"] for _, held in mounts)
     assert len(volumes) == len(set(volumes))
-    assert len(mounts) == len({held["mountPath"] for held in mounts})
+    assert len(mounts) == len({(name, held["mountPath"]) for name, held in mounts})
 
 
 def test_i1_the_pod_is_the_instance_s_in_name_owner_and_labels() -> None:
