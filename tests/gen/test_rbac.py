@@ -101,18 +101,30 @@ def test_tenant_roles_join_the_built_in_ones(role: str, labels: set[str]) -> Non
 
 
 def test_tenants_touch_neither_status_nor_types_nor_settings() -> None:
-    granted = {grant for role in TENANT_ROLES.values() for grant in _flat(role)}
+    roles = [role for role in TENANT_ROLES.values() if "rules" in role]
+    granted = {grant for role in roles for grant in _flat(role)}
     writes = {resource for _, resource, verb in granted if verb not in permissions.READ}
 
     assert {"instances", "instancesshpublickeys"} == writes
 
 
 def test_bindings_name_the_service_account_of_the_namespace() -> None:
-    subjects = [it["subjects"] for it in ALL if "subjects" in it]
+    documents = (*rbac.operator(HOME), *rbac.crd_installer(HOME))
+    subjects = [it["subjects"] for it in documents if "subjects" in it]
 
     assert [
         [{"kind": "ServiceAccount", "name": "gpustack-ctrl", "namespace": HOME}]
     ] * 3 == subjects
+
+
+def test_all_who_are_known_may_read_what_is_offered_and_no_more() -> None:
+    [binding] = [it for it in rbac.tenants() if it["kind"] == "ClusterRoleBinding"]
+    [role] = [it for it in rbac.tenants() if it["metadata"]["name"] == binding["roleRef"]["name"]
+              and it["kind"] == "ClusterRole"]  # fmt: skip
+
+    assert ["system:authenticated"] == [it["name"] for it in binding["subjects"]]
+    assert [["instancetypes"]] == [rule["resources"] for rule in role["rules"]]
+    assert [["get", "list", "watch"]] == [rule["verbs"] for rule in role["rules"]]
 
 
 def test_every_permission_says_what_for() -> None:
@@ -120,6 +132,7 @@ def test_every_permission_says_what_for() -> None:
         permissions.OPERATOR,
         permissions.OPERATOR_AT_HOME,
         permissions.CRD_INSTALLER,
+        permissions.EVERYBODY,
         permissions.TENANT_VIEW,
         permissions.TENANT_EDIT,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gpustack_ctrl.gen.policies import POLICY_API
 from gpustack_ctrl.gen.text import BANNER, to_yaml
 
 KEEP = {"helm.sh/resource-policy": "keep"}
@@ -29,9 +30,13 @@ def rbac_template(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def policies_template(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Admission policies as a template that `admissionPolicies.create` switches."""
+    """Admission policies as a template that `admissionPolicies.create` switches.
+
+    Kubernetes serves them from 1.30 on; before that the operator's own checks are all.
+    """
     body = "---\n".join(to_yaml(document) for document in documents)
-    return _template(body, switch=".Values.admissionPolicies.create")
+    served = f'.Capabilities.APIVersions.Has "{POLICY_API}/ValidatingAdmissionPolicy"'
+    return _template(body, switch=f"and .Values.admissionPolicies.create ({served})")
 
 
 def _template(body: str, *, switch: str) -> str:

@@ -90,9 +90,11 @@ CRD_INSTALLER = (
 )
 """Only where the operator runs with --install-crds."""
 
+EVERYBODY = (Permission(names.INSTANCE_TYPE, READ, "what can be asked for"),)
+"""Given to all who are known to the cluster."""
+
 TENANT_VIEW = (
     Permission(names.INSTANCE, READ, "what runs in the namespace"),
-    Permission(names.INSTANCE_TYPE, READ, "what can be asked for"),
     Permission(names.SSH_PUBLIC_KEY, READ, "public keys of the namespace"),
 )
 """Added to the built-in role `view`, and with it to `edit` and `admin`."""

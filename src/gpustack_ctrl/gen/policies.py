@@ -14,7 +14,7 @@ from gpustack_ctrl.reconcilers.settings import CATALOGUE, HOST_PATHS, PRIVILEGED
 
 Manifest = dict[str, Any]
 
-_API = "admissionregistration.k8s.io/v1"
+POLICY_API = "admissionregistration.k8s.io/v1"
 _IS_TRUSTED = (
     "authorizer.group('worker.gpustack.ai').resource('instances').subresource('status')"
     ".namespace(request.namespace).check('patch').allowed()"
@@ -157,6 +157,7 @@ def _policy(
                     "apiVersions": [resource.version],
                     "resources": [resource.plural],
                     "operations": operations,
+                    "scope": "*",
                 }
             ]
         },
@@ -185,4 +186,4 @@ def _without_empty(spec: Manifest) -> Manifest:
 
 
 def _manifest(kind: str, name: str, spec: Manifest) -> Manifest:
-    return {"apiVersion": _API, "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return {"apiVersion": POLICY_API, "kind": kind, "metadata": {"name": name}, "spec": spec}

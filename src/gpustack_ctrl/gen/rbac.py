@@ -11,6 +11,7 @@ Manifest = dict[str, Any]
 
 VIEW_ROLE = "gpustack-view"
 EDIT_ROLE = "gpustack-edit"
+TYPES_ROLE = "gpustack-types"
 CRD_INSTALLER_ROLE = f"{PRODUCT}-crd-installer"
 _API = "rbac.authorization.k8s.io"
 _AGGREGATE = f"{_API}/aggregate-to-"
@@ -42,8 +43,18 @@ def crd_installer(namespace: str) -> tuple[Manifest, ...]:
 
 
 def tenants() -> tuple[Manifest, ...]:
-    """Roles that join themselves to the built-in `view`, `edit` and `admin`."""
+    """Roles that join themselves to the built-in `view`, `edit` and `admin`.
+
+    Types belong to no namespace, so a role in one does not reach them: what is offered
+    may be read by whoever is known to the cluster.
+    """
     return (
+        _cluster_role(TYPES_ROLE, permissions.EVERYBODY),
+        {
+            **_head("ClusterRoleBinding", TYPES_ROLE),
+            "roleRef": _role_ref("ClusterRole", TYPES_ROLE),
+            "subjects": [{"apiGroup": _API, "kind": "Group", "name": "system:authenticated"}],
+        },
         _cluster_role(VIEW_ROLE, permissions.TENANT_VIEW, joins=("view",)),
         _cluster_role(EDIT_ROLE, permissions.TENANT_EDIT, joins=("edit", "admin")),
     )

@@ -15,6 +15,7 @@ from gpustack_ctrl.api.core import Node, Pod, Quantities
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import condition_of
+from gpustack_ctrl.api.resources import Family
 from gpustack_ctrl.reconcilers.pod_progress import has_ended
 
 WHOLE_CARD = 100
@@ -96,22 +97,41 @@ def partitioned(resources: Iterable[str], uses: Iterable[NodeUse]) -> View:
 
 def views(
     offered: InstanceTypeSpec, maker: Manufacturer, uses: Iterable[NodeUse]
-) -> tuple[View, View, View, View]:
-    """The four views of a type: whole, shared, sliced and partitioned."""
+) -> Mapping[Family, View]:
+    """A view for each family that the type offers."""
     nodes = tuple(uses)
-    base = offered.resourceName or maker.resource
-    if offered.dialect is Dialect.GPUSTACK:
-        return (
-            whole(base, nodes),
-            whole(f"{base}.shared", nodes),
-            sliced(f"{base}.sliced", nodes, offered.acceleratorMemoryMiB),
-            partitioned((f"{base}.partitioned",), nodes),
-        )
+    of_dialect = _gpustack if offered.dialect is Dialect.GPUSTACK else _stock
+    found = of_dialect(offered.resourceName or maker.resource, offered, nodes)
+    return {
+        family: view
+        for family, view in found.items()
+        if not offered.families or family in offered.families
+    }
+
+
+def _gpustack(
+    base: str, offered: InstanceTypeSpec, nodes: tuple[NodeUse, ...]
+) -> Mapping[Family, View]:
+    return {
+        Family.WHOLE: whole(base, nodes),
+        Family.SHARED: whole(f"{base}.shared", nodes),
+        Family.SLICED: sliced(f"{base}.sliced", nodes, offered.acceleratorMemoryMiB),
+        Family.PARTITIONED: partitioned((f"{base}.partitioned",), nodes),
+    }
+
+
+def _stock(base: str, _: InstanceTypeSpec, nodes: tuple[NodeUse, ...]) -> Mapping[Family, View]:
+    """The views under a maker's stock plugin: what it calls shared is never whole, too."""
     domain = base.partition("/")[0]
     profiles = {name for node in nodes for name in node.offers if name.startswith(f"{domain}/mig-")}
-    shares = base if base.endswith(".shared") else f"{base}.shared"
-    cards = View() if base.endswith(".shared") else whole(base, nodes)
-    return (cards, whole(shares, nodes), View(), partitioned(sorted(profiles), nodes))
+    partitions = partitioned(sorted(profiles), nodes)
+    if base.endswith(".shared"):
+        return {Family.SHARED: whole(base, nodes), Family.PARTITIONED: partitions}
+    return {
+        Family.WHOLE: whole(base, nodes),
+        Family.SHARED: whole(f"{base}.shared", nodes),
+        Family.PARTITIONED: partitions,
+    }
 
 
 def _view(resource: str, nodes: Iterable[NodeUse], *, most: int) -> View:

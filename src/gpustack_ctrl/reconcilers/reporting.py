@@ -10,12 +10,18 @@ FIRST_WAIT_SECONDS = 1.0
 BETWEEN_SECONDS = 5.0
 
 _ON_THE_WAY = frozenset({None, Phase.PENDING, Phase.STARTING})
+_PASSING = frozenset({"PolicyPending"})
+"""Gates that we open ourselves, in no time."""
 
 
 def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
     """Whether *after* tells no more than that the start of the Instance gets on."""
-    steps = (before.phase in _ON_THE_WAY, after.phase in _ON_THE_WAY)
-    return all(steps) and before.blocker is None and after.blocker is None
+    return _on_the_way(before) and _on_the_way(after)
+
+
+def _on_the_way(told: InstanceStatus) -> bool:
+    held_back = told.blocker is not None and told.blocker.reason not in _PASSING
+    return told.phase in _ON_THE_WAY and not held_back
 
 
 def due(*, noticed: float, written: float | None) -> float:

@@ -6,6 +6,7 @@ import attrs
 
 from gpustack_ctrl.api.instance_type import InstanceType, InstanceTypeStatus, TypePhase, View
 from gpustack_ctrl.api.manufacturers import Manufacturer
+from gpustack_ctrl.api.resources import Family
 from gpustack_ctrl.reconcilers.capacity import NodeUse, views
 
 
@@ -30,14 +31,14 @@ def type_status(seen: TypeSnapshot) -> InstanceTypeStatus:
     )
     if maker is None:
         return told
-    whole, shared, sliced, partitioned = views(spec, maker, seen.uses)
+    found = views(spec, maker, seen.uses)
     return attrs.evolve(
         told,
-        whole=whole,
-        shared=shared,
-        sliced=sliced,
-        partitioned=partitioned,
-        summary="  ".join(map(_summary, (whole, shared, sliced, partitioned))),
+        whole=found.get(Family.WHOLE, View()),
+        shared=found.get(Family.SHARED, View()),
+        sliced=found.get(Family.SLICED, View()),
+        partitioned=found.get(Family.PARTITIONED, View()),
+        summary="  ".join(_summary(found.get(family)) for family in Family),
     )
 
 
@@ -51,5 +52,6 @@ def _message(seen: TypeSnapshot) -> str:
     return "" if seen.uses else "no node that is Ready and takes Pods has the labels of the type"
 
 
-def _summary(view: View) -> str:
-    return f"{view.onceMaxRequest}/{view.remaining}" if view.capacity else "-"
+def _summary(view: View | None) -> str:
+    """What can be had at once, and at all; a hyphen where there is none or it is not offered."""
+    return f"{view.onceMaxRequest}/{view.remaining}" if view and view.capacity else "-"
