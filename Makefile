@@ -21,7 +21,8 @@ $(READY): requirements-dev.lock pyproject.toml
 demo: $(READY) ## Watch the operator run Instances on a real control plane (KEEP=1 leaves it up)
 	@$(BIN)/python -m e2e.demo $(if $(KEEP),--keep)
 
-test: $(READY) cluster ## Prove every promise, on the embedded cluster
+test: $(READY) ## Prove every promise, on the embedded cluster
+	@$(BIN)/python -m e2e.cluster build --with helm
 	@$(BIN)/pytest $(ARGS)
 
 lint: $(READY) ## Check style, types, layers, and that generated files are fresh
@@ -44,6 +45,7 @@ lock: $(READY) ## Resolve the dependencies anew
 	@$(BIN)/pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml --group dev -o requirements-dev.lock
+	@echo 'hatchling>=1.27' | $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --python-version 3.11 - -o packaging/backend.lock
 
 clean: ## Remove what was made in this folder
 	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis e2e/reports build dist
