@@ -85,9 +85,11 @@ async def test_n6_a_good_value_that_covers_the_service_range_is_obeyed_with_a_wa
     await admin.warned(about=f"the Service range (as {address} of default/kubernetes)")
 
 
-@pytest.mark.usefixtures("operator")
-async def test_n6_the_warning_comes_with_the_node(cluster: Cluster, admin: Admin) -> None:
+async def test_n6_the_warning_comes_with_the_node(
+    cluster: Cluster, operator: WatchedOperator, admin: Admin
+) -> None:
     await admin.wish("203.0.113.0/24")
+    await operator.settled()
     name = f"late-{secrets.token_hex(4)}"
     addresses = [
         {"type": "InternalIP", "address": "nonsense"},

@@ -14,6 +14,8 @@ from gpustack_ctrl.runtime.metrics import Metrics, new_registry
 from gpustack_ctrl.runtime.reconcile import Reconciler, Request, Result
 from tests.integration.world import CLOCK, Operator, World, client_of, until
 
+QUIET_SECONDS = 0.5
+
 
 @attrs.frozen(kw_only=True)
 class Pass:
@@ -96,6 +98,13 @@ class WatchedOperator(Operator):
             )
 
         await until(is_over)
+
+    async def settled(self) -> None:
+        """Return once no pass has begun for a while: what comes next has a cause of its own."""
+        begun = -1
+        while begun != self.passes.begun:
+            begun = self.passes.begun
+            await CLOCK.sleep(QUIET_SECONDS)
 
     async def restart(self) -> None:
         """Kill it, and start it again."""
