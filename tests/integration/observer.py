@@ -6,6 +6,7 @@ happens. So what comes and goes between two looks of a test is not missed.
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -61,14 +62,8 @@ class History:
 @asynccontextmanager
 async def observed(cluster: Cluster, resource: Resource, namespace: str) -> AsyncIterator[History]:
     """The history of *resource* in *namespace*, from now to the end of the block."""
-    trust = ssl.create_default_context(cafile=str(cluster.layout.certificate))
     url = f"{cluster.server}{resource.collection(namespace)}"
-    async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=trust),
-        headers={"Authorization": f"Bearer {cluster.token()}"},
-        timeout=aiohttp.ClientTimeout(total=None),
-        read_bufsize=LINE_BYTES,
-    ) as session:
+    async with _session(cluster) as session:
 
         async def list_now() -> Any:
             async with session.get(url, raise_for_status=True) as response:
@@ -87,6 +82,30 @@ async def observed(cluster: Cluster, resource: Resource, namespace: str) -> Asyn
             finally:
                 reading.cancel()
                 await asyncio.wait({reading})
+
+
+@asynccontextmanager
+async def _session(cluster: Cluster) -> AsyncIterator[aiohttp.ClientSession]:
+    """A session of the administrator; the block ends once all its sockets are closed."""
+    sockets: list[socket.socket] = []
+
+    def made(address: tuple[Any, ...]) -> socket.socket:
+        sockets.append(socket.socket(*address[:3]))
+        sockets[-1].setblocking(False)
+        return sockets[-1]
+
+    async def are_closed() -> bool:
+        return all(held.fileno() < 0 for held in sockets)
+
+    trust = ssl.create_default_context(cafile=str(cluster.layout.certificate))
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=trust, socket_factory=made),
+        headers={"Authorization": f"Bearer {cluster.token()}"},
+        timeout=aiohttp.ClientTimeout(total=None),
+        read_bufsize=LINE_BYTES,
+    ) as session:
+        yield session
+    await until(are_closed)
 
 
 async def _read(response: aiohttp.ClientResponse, history: History) -> None:
