@@ -47,6 +47,25 @@ class History:
         """The UIDs of all objects that ever were, in the order of their appearance."""
         return tuple(dict.fromkeys(state["metadata"]["uid"] for state in self.states))
 
+    @property
+    def made(self) -> tuple[str, ...]:
+        """As `uids`, without Pods that the simulated kubelet struck down.
+
+        It deletes by name and not by UID: when it is late, it hits the successor of the
+        Pod that was to end, with no time of grace, which is how it is told.
+        """
+        return tuple(uid for uid in self.uids if uid not in self.struck_down)
+
+    @property
+    def struck_down(self) -> frozenset[str]:
+        """The UIDs of Pods that went without having been told to."""
+        told = {
+            state["metadata"]["uid"]
+            for state in self.states
+            if "deletionTimestamp" in state["metadata"]
+        }
+        return frozenset(self.uids) - self._live.keys() - told
+
     async def caught_up(self) -> "History":
         """Itself, once it has seen what is there now."""
 

@@ -81,7 +81,7 @@ async def test_i5_a_delete_removes_all_in_whatever_state(
     await let_go(world)
     await all_gone(world)
 
-    assert 1 == len((await pods.caught_up()).uids)
+    assert 1 == len((await pods.caught_up()).made)
     assert 1 == len((await services.caught_up()).uids)
 
 
@@ -136,12 +136,12 @@ async def test_i1_s6_a_pod_of_a_deleted_instance_of_the_same_name_is_waited_for(
         await is_ending(world)
 
         assert "an earlier Pod of this name is ending" == waiting["message"]
-        assert 1 == len((await pods.caught_up()).uids)
+        assert 1 == len((await pods.caught_up()).made)
 
         await let_go(world)
         await world.is_in_phase("Ready")
 
-        assert 2 == len((await pods.caught_up()).uids)
+        assert 2 == len((await pods.caught_up()).made)
         assert 1 == pods.most_at_once
         assert [] == conflicts(await instances.caught_up())
 

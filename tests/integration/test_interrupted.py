@@ -194,7 +194,7 @@ async def interrupted(
             await scenario.ended(world)
 
         assert 1 == (await pods.caught_up()).most_at_once
-        assert scenario.pods == len(pods.uids)
+        assert scenario.pods == len(pods.made)
         assert 1 == len((await services.caught_up()).uids)
         assert one_node_port_each(services)
 

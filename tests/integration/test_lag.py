@@ -77,7 +77,7 @@ async def test_i1_a_pod_that_the_cache_does_not_show_yet_is_not_made_again(
 
     assert 1 == written.count("POST", names.POD)
     assert 1 == written.count("POST", names.SERVICE)
-    assert 1 == len((await pods.caught_up()).uids)
+    assert 1 == len((await pods.caught_up()).made)
 
 
 @pytest.mark.usefixtures("lagging")
@@ -100,7 +100,7 @@ async def test_i1_a_pod_that_the_cache_still_shows_is_not_deleted_again(
 
     assert 1 == written.count("DELETE", names.POD)
     assert 2 == written.count("POST", names.POD)
-    assert 2 == len((await pods.caught_up()).uids)
+    assert 2 == len((await pods.caught_up()).made)
     assert 1 == pods.most_at_once
 
 
@@ -115,5 +115,5 @@ async def test_i1_a_cache_that_lags_for_longer_than_anyone_waits_still_makes_no_
     proxy.release(names.POD)
     await world.is_in_phase("Ready")
 
-    assert 1 == len((await pods.caught_up()).uids)
+    assert 1 == len((await pods.caught_up()).made)
     assert 1 == written.count("POST", names.SERVICE)

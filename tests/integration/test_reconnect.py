@@ -10,6 +10,9 @@ from tests.integration.proxy import Proxy
 from tests.integration.second_api_server import second_api_server
 from tests.integration.world import Operator, World, node_ports
 
+LONGEST_SILENCE = 90.0
+"""A reflector that failed a few times waits for up to a minute, as client-go's does."""
+
 WEB = [{"port": 8080}]
 
 
@@ -29,7 +32,7 @@ async def test_i5_an_operator_whose_connections_are_cut_goes_on_and_repeats_noth
 
     assert 1 == proxy.count("POST", names.SERVICE, namespace=world.namespace)
     assert 2 == proxy.count("POST", names.POD, namespace=world.namespace)
-    assert 2 == len((await pods.caught_up()).uids)
+    assert 2 == len((await pods.caught_up()).made)
     assert 1 == pods.most_at_once
 
 
@@ -52,12 +55,12 @@ async def test_i5_an_operator_outlives_its_api_server_and_learns_what_it_missed(
         await server.kill()
         await world.edit(stop=True)
         await server.start()
-        await world.is_in_phase("Stopped")
+        await world.is_in_phase("Stopped", seconds=LONGEST_SILENCE)
         await world.edit(stop=False)
         after = await world.is_in_phase("Ready")
         await operator.kill()
 
     assert node_ports(before) == node_ports(after)
     assert untouched == await world.get(names.INSTANCE, "untouched")
-    assert 3 == len((await pods.caught_up()).uids)
+    assert 3 == len((await pods.caught_up()).made)
     assert 2 == len((await services.caught_up()).uids)

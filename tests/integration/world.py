@@ -105,7 +105,9 @@ class World:
         """Change the spec of an Instance."""
         return await self.patch(names.INSTANCE, name, {"spec": spec})
 
-    async def is_in_phase(self, phase: str, name: str = "box") -> Wire:
+    async def is_in_phase(
+        self, phase: str, name: str = "box", *, seconds: float = PATIENCE_SECONDS
+    ) -> Wire:
         """The Instance, once it is in *phase* and its status speaks of its latest spec."""
 
         async def read() -> Wire | None:
@@ -114,7 +116,7 @@ class World:
             current = status.get("observedGeneration") == held["metadata"]["generation"]
             return held if current and status.get("phase") == phase else None
 
-        return await until(read)
+        return await until(read, seconds=seconds)
 
     async def tells(self, kind: str, status: str, reason: str = "", name: str = "box") -> Wire:
         """The condition *kind* of the Instance, once it has that *status* and *reason*."""
