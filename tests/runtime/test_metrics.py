@@ -38,6 +38,13 @@ informer_watch_events_total{resource="pods"} 0.0
 informer_undecodable_objects_total{resource="pods"} 0.0
 informer_handler_faults_total{resource="pods"} 0.0
 informer_silence_seconds{resource="pods"} 0.0
+event_recorder_events_total{result="created"} 0.0
+event_recorder_events_total{result="updated"} 0.0
+event_recorder_events_total{result="counted"} 0.0
+event_recorder_events_total{result="spam"} 0.0
+event_recorder_events_total{result="overflow"} 0.0
+event_recorder_events_total{result="refused"} 0.0
+event_recorder_events_total{result="unreachable"} 0.0
 event_loop_lag_seconds 0.0
 """
 

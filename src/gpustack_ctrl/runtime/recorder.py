@@ -110,6 +110,10 @@ class Recorder:
     def __attrs_post_init__(self) -> None:
         self._queue = WorkQueue(self.name, clock=self.clock)
 
+    def __len__(self) -> int:
+        """How many series are under way: all that it remembers, but for allowances."""
+        return len(self._correlator)
+
     def record(self, occurrence: Occurrence) -> None:
         """Let *occurrence* become an Event, or count in one, some time soon."""
         now, at = self.clock.now(), self.clock.monotonic()
