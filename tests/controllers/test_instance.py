@@ -5,26 +5,12 @@ import pytest
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.errors import ApiError, ConflictError, ForbiddenError
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.runtime.reconcile import DONE, Result
+from gpustack_ctrl.runtime.reconcile import DONE
+from tests.controllers.passes import begun, one_pass
 from tests.helpers.memory_world import KEY, SETTING, MemoryWorld
 
 WEB = {"port": 80, "protocol": "TCP"}
 CIDRS = "10.244.0.0/16"
-
-
-async def one_pass(world: MemoryWorld) -> Result:
-    """A pass with caches that are up to date."""
-    world.sync()
-    return await world.instances.reconcile(KEY)
-
-
-async def begun(**spec: object) -> MemoryWorld:
-    """A world whose Settings are made, and an Instance that no pass has seen."""
-    world = MemoryWorld()
-    await world.settle()
-    world.make(**spec)
-    world.api.writes.clear()
-    return world
 
 
 async def test_an_instance_that_is_gone_is_left_to_the_collector() -> None:
@@ -55,22 +41,6 @@ async def test_a_ready_instance_costs_no_write_nor_does_a_new_operator() -> None
     world.start()
 
     assert 0 == await world.settle()
-
-
-async def test_progress_is_told_after_a_second_and_not_before() -> None:
-    world = await begun()
-
-    assert Result(after=1.0) == await one_pass(world)
-    assert ["create Pod"] == world.api.writes
-
-    await world.clock.advance(0.75)
-
-    assert Result(after=0.25) == await one_pass(world)
-
-    await world.clock.advance(0.25)
-
-    assert DONE == await one_pass(world)
-    assert ["create Pod", "patch status Instance"] == world.api.writes
 
 
 async def test_t2_ready_is_told_at_once() -> None:

@@ -151,6 +151,12 @@ def test_t4_a_failed_pod_stays_until_its_end_is_written_down() -> None:
     assert () == pods.plan(planned(BOX, ended()))
 
 
+def test_t4_what_was_written_down_of_an_earlier_pod_does_not_count_for_this_one() -> None:
+    of = having(told(BOX, ended("uid-of-an-earlier-pod")))
+
+    assert () == pods.plan(planned(of, ended()))
+
+
 @pytest.mark.parametrize(("seconds", "goes"), [(9, False), (10, True), (600, True)])
 def test_t4_a_failed_pod_stays_until_its_time_has_come(seconds: int, *, goes: bool) -> None:
     of = having(told(BOX, ended()))

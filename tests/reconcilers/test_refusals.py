@@ -136,8 +136,9 @@ def test_nothing_refused_is_nothing_told() -> None:
     assert blocker_of([]) is None
 
 
-def test_a_long_sentence_is_cut_to_what_the_status_takes() -> None:
-    told = blocker_of([Refused(POD, InvalidError("x" * 9000))])
+@pytest.mark.parametrize("sentence", ["", "exceeded quota: "])
+def test_a_long_sentence_is_cut_to_what_the_status_takes(sentence: str) -> None:
+    told = blocker_of([Refused(POD, InvalidError(sentence + "x" * 9000))])
 
     assert told is not None
     assert 2048 == len(told.message)

@@ -13,6 +13,7 @@ from gpustack_ctrl.reconcilers.claims import Claim, claim
 from gpustack_ctrl.reconcilers.isolation import in_place
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.status import status
+from tests.helpers.builders import instance, seen
 from tests.helpers.snapshots import refusals, snapshots
 
 Refusals = tuple[Refused, ...]
@@ -82,6 +83,14 @@ def test_a_status_never_breaks_the_bounds_of_its_own_schema(
     snapshot: InstanceSnapshot, refused: Refusals
 ) -> None:
     assert () == violations(status(snapshot, refused), "status")
+
+
+def test_a_fault_with_a_very_long_value_is_cut_to_what_the_schema_takes() -> None:
+    told = status(seen(instance(volumeMount="x" * 5000)))
+
+    assert told.blocker is not None
+    assert "InvalidSpec" == told.blocker.reason
+    assert () == violations(told, "status")
 
 
 @given(snapshot=snapshots(), refused=refusals)
