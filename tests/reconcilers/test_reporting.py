@@ -34,6 +34,13 @@ def test_a_blocker_is_news_when_it_comes_and_when_it_goes(
     assert not only_progress(told(Phase.PENDING, before), told(Phase.PENDING, after))
 
 
+def test_a_gate_that_we_open_ourselves_in_no_time_is_only_progress() -> None:
+    passing = Blocker(gate="isolation", reason="PolicyPending", message="wait")
+
+    assert only_progress(told(None), told(Phase.PENDING, passing))
+    assert only_progress(told(Phase.PENDING, passing), told(Phase.STARTING))
+
+
 def test_progress_waits_a_second_and_five_after_the_last_write() -> None:
     assert 101.0 == due(noticed=100.0, written=None)
     assert 101.0 == due(noticed=100.0, written=10.0)
