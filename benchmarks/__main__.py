@@ -12,8 +12,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("--instances", type=int, default=300, help="how many Instances at once")
     asked = parser.parse_args()
-    for line in (*decoding(), *asyncio.run(burst(asked.instances))):
+    for line in decoding():
         print(line, flush=True)
+    for line in asyncio.run(burst(asked.instances)):
+        print(line)
 
 
 main()

@@ -1,12 +1,12 @@
 """What holds of all sizes: requests within limits, explicit values kept, more for more."""
 
 import attrs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import ResourceRequirements
-from gpustack_ctrl.api.instance_type import InstanceTypeSpec
+from gpustack_ctrl.api.instance_type import InstanceTypeSpec, UnitResources
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.reconcilers.accelerators import Refusal, request
 from gpustack_ctrl.reconcilers.sizing import size
@@ -20,6 +20,9 @@ from tests.reconcilers.resource_strategies import (
 )
 
 SIZES = ("cpu", "memory", "ephemeral-storage")
+TINY = InstanceTypeSpec(
+    manufacturer="nvidia", acceleratorMemoryMiB=81920, unitResources=UnitResources(ram="1000001")
+)
 explicit = {"cpu": "cpu", "ram": "memory", "localStorage": "ephemeral-storage"}
 
 
@@ -77,6 +80,7 @@ def test_more_cards_never_bring_less(
 
 
 @unhurried
+@example(offered=TINY, few=1, more=100, overcommit=False)
 @given(offered=offers, few=st.integers(1, 100), more=st.integers(1, 100), overcommit=st.booleans())
 def test_a_larger_slice_never_brings_less(
     offered: InstanceTypeSpec, few: int, more: int, *, overcommit: bool

@@ -8,7 +8,7 @@ from gpustack_ctrl.gen.crd import KINDS
 
 READ = ("get", "list", "watch")
 FOLLOW = ("list", "watch")
-KEEP_RIGHT = ("get", "list", "watch", "create", "patch", "delete")
+KEEP_RIGHT = ("list", "watch", "create", "patch", "delete")
 WRITE = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -30,7 +30,7 @@ class Permission:
 
 
 OPERATOR = (
-    Permission(names.INSTANCE, READ, "what users ask for"),
+    Permission(names.INSTANCE, FOLLOW, "what users ask for"),
     Permission(names.INSTANCE, ("patch",), "what became of it", subresource="status"),
     Permission(
         names.INSTANCE,
@@ -45,16 +45,14 @@ OPERATOR = (
     Permission(names.POD, KEEP_RIGHT, "the Pod of an Instance"),
     Permission(names.SERVICE, KEEP_RIGHT, "the Service of an Instance"),
     Permission(names.NETWORK_POLICY, KEEP_RIGHT, "the isolation of a namespace"),
-    Permission(names.CONFIG_MAP, KEEP_RIGHT, "the keys that may log in, for SSH servers to mount"),
+    Permission(
+        names.CONFIG_MAP,
+        (*FOLLOW, "create", "patch"),
+        "the keys that may log in, for SSH servers to mount",
+    ),
     Permission(names.SECRET, ("create",), "the SSH host key of an Instance; none is ever read"),
     Permission(
         names.SSH_PUBLIC_KEY, ("patch",), "which keys were understood", subresource="status"
-    ),
-    Permission(
-        names.SSH_PUBLIC_KEY,
-        ("update",),
-        "children of keys, where OwnerReferencesPermissionEnforcement asks for it",
-        subresource="finalizers",
     ),
     Permission(
         names.CRD,
@@ -69,7 +67,7 @@ OPERATOR = (
 """In every namespace."""
 
 OPERATOR_AT_HOME = (
-    Permission(names.SETTING, (*READ, "create"), "switches, made with their default"),
+    Permission(names.SETTING, (*FOLLOW, "create"), "switches, made with their default"),
     Permission(names.SETTING, ("patch",), "which value is in force", subresource="status"),
     Permission(names.LEASE, ("get", "create", "update"), "which replica leads"),
     Permission(names.SECRET, ("create",), "the seed of the SSH host keys"),

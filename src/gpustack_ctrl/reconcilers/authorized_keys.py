@@ -103,6 +103,6 @@ def _is_ours(key: InstanceSSHPublicKey, have: ConfigMap) -> bool:
 
 KIND = ChildKind(
     resource=names.CONFIG_MAP,
-    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    verbs=("list", "watch", "create", "patch"),
     plan=plan,
 )

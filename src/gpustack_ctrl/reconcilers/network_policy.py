@@ -78,6 +78,6 @@ def _labelled(metadata: ObjectMeta) -> dict[str, Any]:
 
 KIND = ChildKind(
     resource=names.NETWORK_POLICY,
-    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    verbs=("list", "watch", "create", "patch", "delete"),
     plan=plan,
 )

@@ -112,6 +112,6 @@ def _image_put_back(seen: InstanceSnapshot, pod: Pod) -> Plan:
 
 KIND = ChildKind(
     resource=names.POD,
-    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    verbs=("list", "watch", "create", "patch", "delete"),
     plan=plan,
 )

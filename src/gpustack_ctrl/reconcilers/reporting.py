@@ -1,22 +1,31 @@
 """When a changed status is worth a write.
 
-What only tells that a start gets on is soon overtaken, so it waits a little and is
-mostly never written. Everything else is told at once.
+What only tells that a start gets on, or that we are about to mend something, is soon
+overtaken: it waits a little and is mostly never written. All else is told at once.
 """
 
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
+from gpustack_ctrl.api.meta import condition_of
 
 FIRST_WAIT_SECONDS = 1.0
 BETWEEN_SECONDS = 5.0
 
 _ON_THE_WAY = frozenset({None, Phase.PENDING, Phase.STARTING})
-_PASSING = frozenset({"PolicyPending"})
-"""Gates that we open ourselves, in no time."""
+_PASSING = frozenset({"PolicyPending", "ServicePending"})
+"""What we are about to mend ourselves, in no time."""
 
 
 def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
-    """Whether *after* tells no more than that the start of the Instance gets on."""
+    """Whether *after* tells no more than what will be over before anybody reads it."""
+    if _reason(after) in _PASSING and before.phase is Phase.READY:
+        return True
     return _on_the_way(before) and _on_the_way(after)
+
+
+def due(*, noticed: float, written: float | None) -> float:
+    """When progress that was *noticed* first may be written, the last time being *written*."""
+    first = noticed + FIRST_WAIT_SECONDS
+    return first if written is None else max(first, written + BETWEEN_SECONDS)
 
 
 def _on_the_way(told: InstanceStatus) -> bool:
@@ -24,7 +33,6 @@ def _on_the_way(told: InstanceStatus) -> bool:
     return told.phase in _ON_THE_WAY and not held_back
 
 
-def due(*, noticed: float, written: float | None) -> float:
-    """When progress that was *noticed* first may be written, the last time being *written*."""
-    first = noticed + FIRST_WAIT_SECONDS
-    return first if written is None else max(first, written + BETWEEN_SECONDS)
+def _reason(told: InstanceStatus) -> str:
+    ready = condition_of(told.conditions, "Ready")
+    return ready.reason if ready else ""

@@ -142,6 +142,6 @@ def _identity(written: str) -> PortIdentity:
 
 KIND = ChildKind(
     resource=names.SERVICE,
-    verbs=("get", "list", "watch", "create", "patch", "delete"),
+    verbs=("list", "watch", "create", "patch", "delete"),
     plan=plan,
 )

@@ -49,7 +49,7 @@ def size(
     - CPU: unit x share, rounded down to whole cores and at least 1; on a type without
       cards one unit.
     - Memory: unit x share; on a type without cards in proportion to the CPU. Only a
-      part of a unit is rounded, down to whole MiB.
+      part of a unit is rounded, down to whole MiB where it is that much.
     - Storage: the type's `localStorage`, 15Gi where it has none.
 
     Requests are the limits. With *overcommit* they are a part of them:
@@ -94,9 +94,10 @@ def _cpu(offered: InstanceTypeSpec, units: Fraction) -> Fraction:
 def _memory(offered: InstanceTypeSpec, units: Fraction, cpu: Fraction) -> Fraction:
     unit = _unit(offered, "ram")
     part = units if offered.manufacturer else cpu / _unit(offered, "cpu")
-    if part.denominator == 1:
-        return unit * part
-    return Fraction(max(unit * part // quantity.MI, 1) * quantity.MI)
+    amount = unit * part
+    if part.denominator == 1 or amount < quantity.MI:
+        return amount
+    return Fraction(amount // quantity.MI * quantity.MI)
 
 
 def _storage(offered: InstanceTypeSpec) -> Fraction:
