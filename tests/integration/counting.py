@@ -1,6 +1,7 @@
 """Writes as the API server itself counts them: who writes does not matter, nor whether it took."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -20,8 +21,8 @@ OURS = frozenset(
         "settings",
     }
 )
-# Written by scheduler and kubelet, never by us.
-THEIRS = frozenset({"pods/binding", "pods/status"})
+# Written by scheduler and kubelet, never by us; and all that is nobody's.
+THEIRS = frozenset({"", "pods/binding", "pods/status"})
 _REQUESTS = "apiserver_request_total"
 
 
@@ -32,8 +33,14 @@ def writes_so_far(cluster: Cluster) -> Writes:
     text = "\n".join(line for line in lines if line.startswith(_REQUESTS))
     for family in text_string_to_metric_families(f"{text}\n"):
         for sample in family.samples:
-            labels = sample.labels
-            target = "/".join(filter(None, (labels["resource"], labels["subresource"])))
-            if labels["verb"] in VERBS and labels["resource"] in OURS and target not in THEIRS:
-                counted[labels["verb"], target] += int(sample.value)
+            target = _target(sample.labels)
+            if sample.labels["verb"] in VERBS and target not in THEIRS:
+                counted[sample.labels["verb"], target] += int(sample.value)
     return counted
+
+
+def _target(labels: Mapping[str, str]) -> str:
+    """Resource and subresource that are written, or "" where it is nothing of ours."""
+    if labels["resource"] not in OURS or labels["dry_run"]:
+        return ""
+    return "/".join(filter(None, (labels["resource"], labels["subresource"])))

@@ -51,6 +51,7 @@ class Fate(Enum):
     PASSES = "it passes"
     LOST = "it is done, but nobody hears the answer"
     LAST = "it is done, but nobody hears the answer, and nothing passes after it"
+    BROKEN = "it is not done, and its connection breaks"
     CUT = "it is not done, and nothing passes after it"
 
 
@@ -139,8 +140,10 @@ class Proxy:
         call = Call(request.method, request.path, "watch" in request.query)
         self.calls.append(call)
         fate = Fate.CUT if self._down else self.judge(call)
-        if fate is Fate.CUT:
-            self.down()
+        if fate in {Fate.CUT, Fate.BROKEN}:
+            if fate is Fate.CUT:
+                self.down()
+            _abort(request.transport)
             return web.Response()
         async with self._forwarded(request, await request.read()) as answer:
             if fate is Fate.PASSES:

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from gpustack_ctrl.api import names
 from tests.integration.observer import History
+from tests.integration.proxy import Fate, Proxy, passes
 from tests.integration.world import Operator, Wire, World, node_ports, until
 
 LABELS = {"app": "box", "generation": "old"}
@@ -118,6 +119,31 @@ async def test_s3_the_service_changes_hands_also_when_the_restart_was_asked_for_
     await upgraded.start()
     after = await world.is_in_phase("Stopped")
     await is_ours(world)
+
+    assert node_ports(before) == node_ports(after)
+    assert 1 == len((await services.caught_up()).uids)
+
+
+async def test_s3_a_pod_stays_for_as_long_as_its_service_cannot_change_hands(
+    world: World, upgraded: Operator, proxy: Proxy, services: History
+) -> None:
+    before = await left_behind(world)
+    await world.edit(stop=True)
+    of_service = names.SERVICE.path(world.key("box", names.SERVICE))
+    proxy.judge = lambda call: (
+        Fate.BROKEN if call.writes and call.path == of_service else Fate.PASSES
+    )
+    upgraded.kubeconfig = str(proxy.kubeconfig)
+    await upgraded.start()
+
+    async def was_tried_again() -> bool:
+        return proxy.count("PATCH", names.SERVICE, namespace=world.namespace) > 2
+
+    await until(was_tried_again)
+    assert "deletionTimestamp" not in (await world.get(names.POD, "box"))["metadata"]
+
+    proxy.judge = passes
+    after = await world.is_in_phase("Stopped")
 
     assert node_ports(before) == node_ports(after)
     assert 1 == len((await services.caught_up()).uids)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import Cluster, Fleet, running
+from e2e.cluster import Cluster, Fault, Fleet, running
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
 from tests.integration.conftest import Log
@@ -17,13 +17,13 @@ from tests.integration.counting import writes_so_far
 from tests.integration.proxy import Proxy
 from tests.integration.world import Operator, World, until
 
-ONE_BY_ONE = 5
+A_FEW = 5
 MANY = 30
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with running(Fleet(nodes=1, gpus=MANY + ONE_BY_ONE)) as started:
+    with running(Fleet(nodes=1, gpus=MANY + 3 * A_FEW)) as started:
         yield started
 
 
@@ -84,23 +84,27 @@ async def types_are_told(logs: list[Log]) -> None:
     await until(read)
 
 
+@pytest.mark.parametrize("fault", [None, Fault.SLOW_IMAGE_PULL.lasting("2s")])
 async def test_an_instance_takes_one_pod_one_service_and_two_writes_of_its_status(
-    cluster: Cluster, world: World, settled: Operator, logs: list[Log]
+    cluster: Cluster, world: World, settled: Operator, logs: list[Log], *, fault: str | None
 ) -> None:
+    cluster.set_fault("node-0", fault)
     before = writes_so_far(cluster)
-    for number in range(ONE_BY_ONE):
+    for number in range(A_FEW):
         await world.instance(f"box-{number}", ports=[{"port": 8080}])
+    for number in range(A_FEW):
         await world.is_in_phase("Ready", f"box-{number}")
-    await resynced(logs, world, "after-one-by-one")
+    cluster.set_fault("node-0", None)
+    await resynced(logs, world, f"after-{fault}".lower())
     wrote = writes_so_far(cluster) - before
 
     wrote.pop(("PATCH", "instancetypes/status"), None)  # As often as time allows, not for each.
     told = wrote.pop(("PATCH", "instances/status"))
     by_the_test = wrote.pop(("POST", "instances"))
 
-    assert {("POST", "pods"): ONE_BY_ONE, ("POST", "services"): ONE_BY_ONE} == wrote
-    assert ONE_BY_ONE == by_the_test
-    assert ONE_BY_ONE <= told <= 2 * ONE_BY_ONE
+    assert {("POST", "pods"): A_FEW, ("POST", "services"): A_FEW} == wrote
+    assert A_FEW == by_the_test
+    assert A_FEW <= told <= 2 * A_FEW
 
 
 async def test_a_resync_and_a_restart_of_the_operator_write_nothing(
