@@ -19,7 +19,8 @@ class Patience:
     def wait(self, key: ObjectKey, now: float) -> float:
         """Seconds until the progress that was just noticed should be written."""
         noticed = self._noticed.setdefault(key, now)
-        return max(0.0, due(noticed=noticed, written=self._written.get(key)) - now)
+        written, others = self._written.get(key), len(self._noticed) - 1
+        return max(0.0, due(noticed=noticed, written=written, others=others) - now)
 
     def wrote(self, key: ObjectKey, now: float) -> None:
         """All that was noticed is told."""

@@ -8,6 +8,8 @@ from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
 from gpustack_ctrl.api.meta import condition_of
 
 FIRST_WAIT_SECONDS = 1.0
+FOR_EACH_OTHER_SECONDS = 0.05
+LONGEST_SECONDS = 30.0
 BETWEEN_SECONDS = 5.0
 
 _ON_THE_WAY = frozenset({None, Phase.PENDING, Phase.STARTING})
@@ -22,9 +24,12 @@ def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
     return _on_the_way(before) and _on_the_way(after)
 
 
-def due(*, noticed: float, written: float | None) -> float:
-    """When progress that was *noticed* first may be written, the last time being *written*."""
-    first = noticed + FIRST_WAIT_SECONDS
+def due(*, noticed: float, written: float | None, others: int = 0) -> float:
+    """When progress that was *noticed* first may be written, the last time being *written*.
+
+    The more *others* are on their way, the longer each takes, and the longer it waits.
+    """
+    first = noticed + min(FIRST_WAIT_SECONDS + others * FOR_EACH_OTHER_SECONDS, LONGEST_SECONDS)
     return first if written is None else max(first, written + BETWEEN_SECONDS)
 
 

@@ -49,7 +49,8 @@ def size(
     - CPU: unit x share, rounded down to whole cores and at least 1; on a type without
       cards one unit.
     - Memory: unit x share; on a type without cards in proportion to the CPU. Only a
-      part of a unit is rounded, down to whole MiB where it is that much.
+      part of a unit is rounded, down to whole MiB and
+      at least one, but to no more than the unit.
     - Storage: the type's `localStorage`, 15Gi where it has none.
 
     Requests are the limits. With *overcommit* they are a part of them:
@@ -95,8 +96,10 @@ def _memory(offered: InstanceTypeSpec, units: Fraction, cpu: Fraction) -> Fracti
     unit = _unit(offered, "ram")
     part = units if offered.manufacturer else cpu / _unit(offered, "cpu")
     amount = unit * part
-    if part.denominator == 1 or amount < quantity.MI:
+    if part.denominator == 1:
         return amount
+    if amount < quantity.MI:
+        return max(amount, min(unit, Fraction(quantity.MI)))
     return Fraction(amount // quantity.MI * quantity.MI)
 
 
