@@ -64,7 +64,7 @@ async def live(world: World, home: World, proxy: Proxy, offered: str) -> None:
     """Let an Instance of the type *offered* go through all that can happen to it."""
     key = {"metadata": {"name": "me"}, "spec": {"data": KEY}}
     await world.create(names.SSH_PUBLIC_KEY, key)
-    login = {"sshPublicKey": {"name": "me"}, "ports": [{"port": 22}, {"port": 8080}]}
+    login: Wire = {"sshPublicKey": {"name": "me"}, "ports": [{"port": 22}, {"port": 8080}]}
     await world.instance(type=offered, **login)
     await world.is_in_phase("Ready")
     await isolated(world, home, "10.244.0.0/16")
