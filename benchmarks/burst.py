@@ -62,6 +62,7 @@ async def _measured(cluster: Cluster, count: int) -> list[str]:
             cluster.add_namespace(namespace)
         await client.rest.create(names.INSTANCE_TYPE, _object(names.INSTANCE_TYPE, "h100", "", {}))
         null = await _spent(lambda: _null_writer(client.rest, count))
+        cluster.kubectl("delete", "namespace", "null")  # Or the operator would see to it, too.
         before = _writes(cluster)
         ours = await _spent(lambda: _with_operator(client, count))
         made = _writes(cluster) - before - count
