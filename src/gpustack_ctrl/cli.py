@@ -13,13 +13,17 @@ from gpustack_ctrl.api.errors import ApiError
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.app.run import run
+from gpustack_ctrl.app.suggest import suggested_types
 from gpustack_ctrl.client.errors import ConfigurationError
+from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.flags import add_flags, options
 from gpustack_ctrl.gen.crd import crds
-from gpustack_ctrl.gen.text import manifest
+from gpustack_ctrl.gen.text import manifest, to_yaml
+from gpustack_ctrl.options import Options
 from gpustack_ctrl.runtime.server import ListenError
 
 CANNOT_START = 1
+WHERE = ("kubeconfig", "context", "namespace")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -50,19 +54,43 @@ def parser() -> argparse.ArgumentParser:
     runs.set_defaults(act=_run, fail=runs.error)
     prints = commands.add_parser("crds", help="print the CRDs, for `kubectl apply -f -`")
     prints.set_defaults(act=_print_crds)
+    _add_types(commands.add_parser("types", help="print InstanceTypes for the cluster's nodes"))
     tells = commands.add_parser("version", help="print the version")
     tells.set_defaults(act=_print_version)
     return top
 
 
-def _run(asked: argparse.Namespace) -> int:
+def _add_types(command: argparse.ArgumentParser) -> None:
+    does = command.add_subparsers(required=True, metavar="COMMAND")
+    suggests = does.add_parser(
+        "suggest",
+        help="print InstanceTypes for what the nodes offer, to read and `kubectl apply -f -`",
+        epilog="What no flag says, the variable in brackets may say.",
+    )
+    add_flags(suggests, only=WHERE)
+    suggests.set_defaults(act=_suggest_types, fail=suggests.error)
+
+
+def _options(asked: argparse.Namespace) -> Options:
     try:
-        told = options(asked, os.environ)
+        return options(asked, os.environ)
     except ValueError as error:
         asked.fail(str(error))
         raise
+
+
+def _run(asked: argparse.Namespace) -> int:
+    told = _options(asked)
     logs.set_up(level=told.log_level, form=told.log_format)
     return int(asyncio.run(run(told)))
+
+
+def _suggest_types(asked: argparse.Namespace) -> int:
+    told = _options(asked)
+    where = ConnectionOptions(kubeconfig=told.kubeconfig, context=told.context)
+    found = asyncio.run(suggested_types(where, told.namespace))
+    sys.stdout.write("---\n".join(map(to_yaml, found)))
+    return 0
 
 
 def _print_crds(_: argparse.Namespace) -> int:

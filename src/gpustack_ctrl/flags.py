@@ -5,7 +5,7 @@ what is wrong as a flag is wrong as a variable.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -31,10 +31,11 @@ HELP = {
 }
 
 
-def add_flags(command: argparse.ArgumentParser) -> None:
-    """Let *command* take a flag for each option; one that is not given is None."""
+def add_flags(command: argparse.ArgumentParser, *, only: Collection[str] = HELP) -> None:
+    """Let *command* take a flag for each option, or for *only* some; None if not given."""
     for field in FIELDS:
-        _add_flag(command, field)
+        if field.name in only:
+            _add_flag(command, field)
 
 
 def options(given: argparse.Namespace, environ: Mapping[str, str]) -> Options:
@@ -85,7 +86,7 @@ def _checked(read: Callable[[str], object]) -> Callable[[str], object]:
 
 
 def _value(field: Field, given: argparse.Namespace, environ: Mapping[str, str]) -> Any:
-    by_flag = getattr(given, field.name)
+    by_flag = getattr(given, field.name, None)
     if by_flag is not None:
         return by_flag
     told = environ.get(variable(field), "")
