@@ -6,7 +6,7 @@ to Prometheus itself.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 import attrs
@@ -17,9 +17,11 @@ from gpustack_ctrl.api import names, quantity
 from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_status import Phase
+from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import ObjectKey, condition_of
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.settings import settings_in_force
 
 _IDENTITY = ("namespace", "instance_name", "instance_uid")
 
@@ -39,9 +41,10 @@ class InstanceCollector(Collector):
         instances = self.caches.instances.list()
         yield _counted(instances)
         families = _Families()
+        manufacturers = settings_in_force(self.caches.settings.list()).manufacturers
         for instance in instances:
             families.tell(instance, self._own_pod(instance))
-            families.tell_accelerators(instance, self._accelerator(instance))
+            families.tell_accelerators(instance, self._accelerator(instance, manufacturers))
         yield from attrs.astuple(families, recurse=False)
 
     def _own_pod(self, instance: Instance) -> Pod | None:
@@ -49,9 +52,13 @@ class InstanceCollector(Collector):
         owner = pod.metadata.controller if pod else None
         return pod if owner is not None and owner.uid == instance.uid else None
 
-    def _accelerator(self, instance: Instance) -> AcceleratorRequest | None:
+    def _accelerator(
+        self, instance: Instance, manufacturers: Mapping[str, Manufacturer]
+    ) -> AcceleratorRequest | None:
         offered = self.caches.types.get(ObjectKey("", instance.spec.type))
-        asked = request(offered.spec, instance.spec.resources) if offered else None
+        if offered is None:
+            return None
+        asked = request(offered.spec, instance.spec.resources, manufacturers)
         return asked if isinstance(asked, AcceleratorRequest) else None
 
 
