@@ -55,21 +55,32 @@ def _empty_would_tell(default: object) -> bool:
 
 
 def _unstructurer(kind: type) -> Callable[[Any], dict[str, Any]]:
-    names = tuple(field.name for field in attrs.fields(kind))
-    telling = {field.name for field in attrs.fields(kind) if _empty_would_tell(field.default)}
+    """How objects of the attrs class *kind* are written.
+
+    Most fields of most objects are scalars or empty, so these take the short way.
+    """
+    telling = {field.name: _empty_would_tell(field.default) for field in attrs.fields(kind)}
 
     def unstructure(value: object) -> dict[str, Any]:
-        pairs = ((name, getattr(value, name)) for name in names)
-        return {
-            name: _converter.unstructure(held)
-            for name, held in pairs
-            if held not in _EMPTY or (name in telling and held is not None)
-        }
+        wire: dict[str, Any] = {}
+        for name, tells in telling.items():
+            held = getattr(value, name)
+            if held is None or (not tells and _is_empty(held)):
+                continue
+            wire[name] = held if type(held) in _SCALARS else _converter.unstructure(held)
+        return wire
 
     return unstructure
 
 
+def _is_empty(held: object) -> bool:
+    return type(held) in _SIZED and not held
+
+
+_SCALARS = frozenset({str, int, bool, float})
+_SIZED = frozenset({str, tuple, dict})
 _converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
 # For StrEnum by name: cattrs would take its members for plain strings and keep them.
 _converter.register_unstructure_hook(StrEnum, lambda member: member.value)
+_converter.register_unstructure_hook(dict, dict)  # What it holds is JSON already.
 _converter.register_unstructure_hook_factory(attrs.has, _unstructurer)
