@@ -76,6 +76,30 @@ TROUBLE: dict[str, tuple[Pod, tuple[str, str, str, str]]] = {
         unplaced(message="pod has unbound immediate PersistentVolumeClaims"),
         ("volume", "ClaimUnbound", "unbound", "user"),
     ),
+    "a claim that waits, on 1.37": (
+        unplaced(message="pod has unbound immediate PersistentVolumeClaims. not found"),
+        ("volume", "ClaimUnbound", "unbound", "user"),
+    ),
+    "a claim that goes": (
+        unplaced(message='persistentvolumeclaim "home" is being deleted. not found'),
+        ("volume", "ClaimTerminating", "is being deleted", "user"),
+    ),
+    "a claim of one Pod alone": (
+        unplaced(message="node has pod using PersistentVolumeClaim with ReadWriteOncePod mode"),
+        ("volume", "ClaimInUse", "ReadWriteOncePod", "user"),
+    ),
+    "a claim whose volume is gone": (
+        unplaced(message='PersistentVolumeClaim "a" bound to non-existent PersistentVolume "b"'),
+        ("volume", "ClaimLost", "non-existent", "user"),
+    ),
+    "no volume for its first Pod": (
+        unplaced(message="1 node(s) didn't find available persistent volumes to bind"),
+        ("volume", "ClaimUnbound", "to bind", "user"),
+    ),
+    "no volume, and no room either": (
+        unplaced(message="1 didn't find available persistent volumes, 1 Insufficient cpu"),
+        ("scheduling", "Unschedulable", "Insufficient cpu", "admin"),
+    ),
     "ended of itself": (
         pod_of(BOX, phase="Succeeded", ready=False),
         ("container", "PodFailed", "PodFailed", "cluster"),

@@ -92,9 +92,10 @@ def _unscheduled(told: Condition | None) -> Blocker | None:
     return Blocker(gate="scheduling", reason=told.reason, message=told.message, owner="admin")
 
 
-# What the scheduler says of a claim, in lower case.
+# What the scheduler says of a claim, in lower case. Since it may end any sentence with a
+# bare "not found", of nodes to preempt on, the quote before it counts.
 _CLAIM_TROUBLE = (
-    ("not found", "ClaimNotFound"),
+    ('" not found', "ClaimNotFound"),
     ("is being deleted", "ClaimTerminating"),
     ("readwriteoncepod", "ClaimInUse"),
     ("non-existent persistentvolume", "ClaimLost"),
