@@ -85,7 +85,9 @@ class _Families:
     )
     accelerators: GaugeMetricFamily = attrs.field(
         factory=lambda: _gauge(
-            "gpustack_instance_accelerators", "Accelerators asked for, by family.", "family"
+            "gpustack_instance_accelerators",
+            "Accelerators that the Instance asks for, by family; also while it is stopped.",
+            "family",
         )
     )
     cpu: GaugeMetricFamily = attrs.field(
@@ -144,7 +146,9 @@ class _Families:
 def _counted(instances: Iterable[Instance]) -> Metric:
     """How many Instances there are, by namespace and phase; absent phases are 0."""
     family = GaugeMetricFamily(
-        "gpustack_instances", "Instances, by phase.", labels=("namespace", "phase")
+        "gpustack_instances",
+        "Instances by phase, in each namespace that has any.",
+        labels=("namespace", "phase"),
     )
     counts = Counter((held.metadata.namespace, _phase(held)) for held in instances)
     for namespace in sorted({namespace for namespace, _ in counts}):
