@@ -10,8 +10,9 @@ from gpustack_ctrl.api.meta import Condition, ObjectKey, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingStatus
 from gpustack_ctrl.plan.actions import Create
 from gpustack_ctrl.reconcilers import settings
+from gpustack_ctrl.reconcilers.catalogue import CATALOGUE, ISOLATION, OVERCOMMIT
 from gpustack_ctrl.reconcilers.isolation import OFF, parse_cidrs
-from gpustack_ctrl.reconcilers.settings import CATALOGUE, ISOLATION, OVERCOMMIT, settings_in_force
+from gpustack_ctrl.reconcilers.settings import settings_in_force
 from tests.helpers.builders import NOW, SINCE, condition, remade, setting
 
 GOOD, BAD, OTHER = "10.244.0.0/16", "10.244.0.0", "172.16.0.0/12"
@@ -223,3 +224,11 @@ def test_n6_settings_of_other_names_do_not_count() -> None:
     other = remade(setting(ISOLATION.name, GOOD), name="instance-isolation")
 
     assert settings_in_force([other]).isolation is None
+
+
+def test_a_last_good_value_that_cannot_be_read_any_more_is_in_force_no_longer() -> None:
+    held = setting(ISOLATION.name, "nonsense", last_good="an older syntax")
+    told = settings.status(held, now=NOW)
+
+    assert settings.in_force(ISOLATION, held) is None
+    assert "False" == next(one.status for one in told.conditions if one.type == "InForce")

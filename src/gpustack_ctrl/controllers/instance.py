@@ -19,6 +19,7 @@ from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
 from gpustack_ctrl.reconcilers.capacity import NodeUse, is_of_type, use_of
+from gpustack_ctrl.reconcilers.catalogue import ISOLATION
 from gpustack_ctrl.reconcilers.failures import seconds_to_retry
 from gpustack_ctrl.reconcilers.happenings import changes, deeds
 from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
@@ -28,7 +29,7 @@ from gpustack_ctrl.reconcilers.pod_progress import is_unschedulable
 from gpustack_ctrl.reconcilers.reporting import only_progress
 from gpustack_ctrl.reconcilers.room import LOOK_AGAIN_SECONDS
 from gpustack_ctrl.reconcilers.service import node_ports
-from gpustack_ctrl.reconcilers.settings import ISOLATION, settings_in_force
+from gpustack_ctrl.reconcilers.settings import settings_in_force
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.status import status
 from gpustack_ctrl.runtime.clock import Clock

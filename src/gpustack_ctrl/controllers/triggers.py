@@ -21,8 +21,8 @@ from gpustack_ctrl.controllers.caches import (
     held_node_ports,
 )
 from gpustack_ctrl.reconcilers.capacity import holds_extended
+from gpustack_ctrl.reconcilers.catalogue import ISOLATION
 from gpustack_ctrl.reconcilers.pod_progress import has_ended
-from gpustack_ctrl.reconcilers.settings import ISOLATION
 from gpustack_ctrl.runtime.predicates import Predicate, changed
 
 Requests = Iterable[ObjectKey]

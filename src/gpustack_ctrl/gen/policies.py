@@ -10,7 +10,7 @@ from typing import Any
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import Resource
-from gpustack_ctrl.reconcilers.settings import CATALOGUE, HOST_PATHS, PRIVILEGED, Definition
+from gpustack_ctrl.reconcilers.catalogue import CATALOGUE, HOST_PATHS, PRIVILEGED, Definition
 
 Manifest = dict[str, Any]
 

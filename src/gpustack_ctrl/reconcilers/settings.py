@@ -1,137 +1,45 @@
-"""The catalogue of Settings, and what of each is in force.
+"""What of each Setting is in force, and what its status should tell.
 
 A value that cannot be read is refused as a whole: the last good one stays in force, and
 the status of the Setting says so.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import lru_cache, partial
-from typing import Any, Generic, TypeVar, cast
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
 import attrs
 
 from gpustack_ctrl.api import codec, names
-from gpustack_ctrl.api.manufacturer_overrides import override
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS, Manufacturer
 from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.plan.actions import Plan, create
+from gpustack_ctrl.reconcilers.catalogue import (
+    CATALOGUE,
+    HOST_PATHS,
+    ISOLATION,
+    MANUFACTURERS_TABLE,
+    OVERCOMMIT,
+    PRIVILEGED,
+    REGISTRY,
+    REPOSITORY_NAMESPACE,
+    SSH_IMAGE,
+    STATIC_ADDRESS,
+    WILDCARD_DNS,
+    Definition,
+)
 from gpustack_ctrl.reconcilers.conditions import Statement, stated
 from gpustack_ctrl.reconcilers.excerpt import excerpt
-from gpustack_ctrl.reconcilers.images import image_at, image_reference
-from gpustack_ctrl.reconcilers.isolation import PodCIDRs, parse_cidrs
+from gpustack_ctrl.reconcilers.images import image_at
+from gpustack_ctrl.reconcilers.isolation import PodCIDRs
 
 T = TypeVar("T")
 
 ACCEPTED = "Accepted"
 IN_FORCE = "InForce"
 WARNING = "Warning"
-
-
-@attrs.frozen(kw_only=True)
-class Definition(Generic[T]):
-    """One entry of the catalogue. *parse* raises ValueError with the remedy.
-
-    *read_as* writes a value the shortest way, where there is more than one.
-    """
-
-    name: str
-    default: str
-    meaning: str
-    parse: Callable[[str], T]
-    read_as: Callable[[T], str] = lambda _: ""
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that seeds the Setting."""
-        return f"GPUSTACK_{self.name.upper().replace('-', '_')}"
-
-
-def _boolean(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError(f"{excerpt(text)} is neither true nor false")
-    return text == "true"
-
-
-ISOLATION = Definition(
-    name="instance-isolation-pod-cidrs",
-    default="",
-    meaning="CIDRs of the cluster's Pods, comma-separated; blank switches isolation off",
-    parse=parse_cidrs,
-    read_as=str,
-)
-OVERCOMMIT = Definition(
-    name="instance-general-resources-overcommit",
-    default="true",
-    meaning="request less CPU, memory and storage of the nodes than the limits allow",
-    parse=_boolean,
-)
-
-PRIVILEGED = Definition(
-    name="instance-privileged-allowed",
-    default="false",
-    meaning="let Instances run privileged",
-    parse=_boolean,
-)
-HOST_PATHS = Definition(
-    name="instance-host-path-volume-allowed",
-    default="false",
-    meaning="let Instances mount paths of their node",
-    parse=_boolean,
-)
-SSH_IMAGE = Definition(
-    name="instance-ssh-server-image",
-    default="gpustack/gpustack-ctrl-ssh-server:0.1.0",
-    meaning="image of the SSH server beside a workload",
-    parse=image_reference,
-)
-REGISTRY = Definition(
-    name="container-registry",
-    default="",
-    meaning="registry that the image of the SSH server is pulled from",
-    parse=str,
-)
-REPOSITORY_NAMESPACE = Definition(
-    name="container-namespace",
-    default="",
-    meaning="namespace of the registry in place of the one that the image names",
-    parse=str,
-)
-STATIC_ADDRESS = Definition(
-    name="instance-access-static-address",
-    default="",
-    meaning="address by which users reach the node ports of every Instance",
-    parse=str,
-)
-WILDCARD_DNS = Definition(
-    name="instance-access-wildcard-dns",
-    default="",
-    meaning="DNS suffix after a node's address with hyphens, where no static address is set",
-    parse=str,
-)
-MANUFACTURERS_TABLE = Definition(
-    name="accelerator-manufacturers",
-    default="",
-    meaning="rows of the table of manufacturers to add or replace, as JSON",
-    parse=partial(override, MANUFACTURERS),
-)
-
-CATALOGUE: Mapping[str, Definition[Any]] = {
-    entry.name: entry
-    for entry in (
-        ISOLATION,
-        OVERCOMMIT,
-        PRIVILEGED,
-        HOST_PATHS,
-        SSH_IMAGE,
-        REGISTRY,
-        REPOSITORY_NAMESPACE,
-        STATIC_ADDRESS,
-        WILDCARD_DNS,
-        MANUFACTURERS_TABLE,
-    )
-}
 
 
 @attrs.frozen(kw_only=True)
@@ -241,8 +149,11 @@ def _in_force_statement(holds: bool) -> Statement:  # noqa: FBT001 - it is the s
 
 
 def _has_last_good(setting: Setting) -> bool:
+    """Whether the status holds a good value, which this version can still read."""
     told = condition_of(setting.status.conditions, IN_FORCE)
-    return told is not None and told.status == "True"
+    definition = CATALOGUE.get(setting.metadata.name)
+    readable = definition is None or not _fault(definition, setting.status.value)
+    return told is not None and told.status == "True" and readable
 
 
 def _fault(definition: Definition[Any], text: str) -> str:
