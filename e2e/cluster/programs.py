@@ -1,4 +1,4 @@
-"""The programs of the cluster: built once from the Go module beside, kept in the user's cache."""
+"""Programs of Go modules of ours: built once, kept in the user's cache."""
 
 import fcntl
 import hashlib
@@ -34,6 +34,10 @@ PACKAGES: Mapping[str, str] = {
     "kube": ".",
     "kwok": "sigs.k8s.io/kwok/cmd/kwok",
     "helm": "helm.sh/helm/v4/cmd/helm",
+    # What only a real node needs: see e2e.node.
+    "node": "./node",
+    "deviceplugin": "./deviceplugin",
+    "podresources": "./podresources",
 }
 NEEDED = ("kube", "kwok")
 
@@ -59,33 +63,60 @@ def cache_home() -> Path:
     return Path(home) / "gpustack-ctrl"
 
 
+@attrs.frozen(kw_only=True)
+class Module:
+    """A Go module in *directory*, and the *packages* of it that become programs, by name.
+
+    *name* begins the name of its folder in the cache.
+    """
+
+    name: str
+    directory: Path
+    packages: Mapping[str, str]
+
+    def programs(self) -> Programs:
+        """Return the programs of this checkout: other sources or flags have another folder."""
+        digest = hashlib.sha256()
+        sources = sorted(self.directory.rglob("*.go"))
+        for source in [*sources, self.directory / "go.mod", self.directory / "go.sum"]:
+            named = source.relative_to(self.directory)
+            digest.update(f"{named}\0".encode() + source.read_bytes())
+        digest.update(repr((FLAGS, ENVIRONMENT, self.packages)).encode())
+        return Programs(directory=cache_home() / f"{self.name}-{digest.hexdigest()[:16]}")
+
+    def build(self, wanted: Sequence[str]) -> Programs:
+        """Return the programs, those of *wanted* built if they are missing.
+
+        A program appears in the cache whole or not at all, and two builds at once
+        wait for each other.
+
+        Raises ClusterError when there is no Go or it cannot compile them.
+        """
+        built = self.programs()
+        if not built.missing(wanted):
+            return built
+        built.directory.mkdir(parents=True, exist_ok=True)
+        with _locked(built.directory / ".lock") as lock:
+            missing = built.missing(wanted)
+            if missing:
+                _build(self, built, missing, lock=lock)
+        return built
+
+
+KUBE = Module(name="cluster", directory=MODULE, packages=PACKAGES)
+
+
 def programs() -> Programs:
-    """Return the programs of this checkout: other sources or flags have another folder."""
-    digest = hashlib.sha256()
-    for source in [*sorted(MODULE.glob("*.go")), MODULE / "go.mod", MODULE / "go.sum"]:
-        digest.update(f"{source.name}\0".encode() + source.read_bytes())
-    digest.update(repr((FLAGS, ENVIRONMENT, PACKAGES)).encode())
-    return Programs(directory=cache_home() / f"cluster-{digest.hexdigest()[:16]}")
+    """Return the programs of the cluster, built or not."""
+    return KUBE.programs()
 
 
 def build(extra: Sequence[str] = ()) -> Programs:
     """Return the programs of a cluster and those named by *extra*, built if they are missing.
 
-    A program appears in the cache whole or not at all, and two builds at once
-    wait for each other.
-
-    Raises ClusterError when there is no Go or it cannot compile them.
+    Raises ClusterError as `Module.build` does.
     """
-    wanted = (*NEEDED, *extra)
-    built = programs()
-    if not built.missing(wanted):
-        return built
-    built.directory.mkdir(parents=True, exist_ok=True)
-    with _locked(built.directory / ".lock") as lock:
-        missing = built.missing(wanted)
-        if missing:
-            _build(built, missing, lock=lock)
-    return built
+    return KUBE.build((*NEEDED, *extra))
 
 
 @contextmanager
@@ -99,25 +130,26 @@ def _locked(path: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
-def _build(built: Programs, names: Sequence[str], *, lock: int) -> None:
+def _build(module: Module, built: Programs, names: Sequence[str], *, lock: int) -> None:
     for leftover in built.directory.glob(".building-*"):
         shutil.rmtree(leftover)
     go = find_go(cache_home())
     print(f"building {', '.join(names)} into {built.directory}", flush=True)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=built.directory) as partial:
-        _compile(go, names, Path(partial), lock=lock)
+        _compile(module, go, names, Path(partial), lock=lock)
         for name in names:
             (Path(partial) / name).replace(built.path(name))
 
 
-def _compile(go: Path, names: Sequence[str], target: Path, *, lock: int) -> None:
+def _compile(module: Module, go: Path, names: Sequence[str], target: Path, *, lock: int) -> None:
     environment = {**os.environ, **ENVIRONMENT}
-    packages = [PACKAGES[name] for name in names]
-    progress = Progress(total=_count(go, packages, environment), out=sys.stdout)
+    packages = [module.packages[name] for name in names]
+    total = _count(go, packages, environment, module.directory)
+    progress = Progress(total=total, out=sys.stdout)
     # A compiler that outlives us keeps the lock, so that nobody compiles beside it.
     compiler = subprocess.Popen(
         [go, "build", "-v", "-mod=readonly", *FLAGS, "-o", f"{target}/", *packages],
-        cwd=MODULE,
+        cwd=module.directory,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -142,11 +174,13 @@ def _follow(compiler: subprocess.Popen[str], progress: Progress) -> Sequence[str
     return [line for line in lines if not progress.saw(line)]
 
 
-def _count(go: Path, packages: Sequence[str], environment: Mapping[str, str]) -> int:
+def _count(
+    go: Path, packages: Sequence[str], environment: Mapping[str, str], directory: Path
+) -> int:
     """Return how many packages a build from nothing compiles; 0 if Go cannot tell."""
     listed = subprocess.run(
         [go, "list", "-mod=readonly", "-deps", *packages],
-        cwd=MODULE,
+        cwd=directory,
         env=environment,
         capture_output=True,
         text=True,
