@@ -5,7 +5,7 @@ keep no ledger of devices that could disagree with theirs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 import attrs
@@ -16,6 +16,7 @@ from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import condition_of
 from gpustack_ctrl.api.resources import Family
+from gpustack_ctrl.reconcilers.dialects.nvidia import is_single
 from gpustack_ctrl.reconcilers.pod_progress import has_ended
 
 WHOLE_CARD = 100
@@ -99,9 +100,7 @@ def views(
     offered: InstanceTypeSpec, maker: Manufacturer, uses: Iterable[NodeUse]
 ) -> Mapping[Family, View]:
     """A view for each family that the type offers."""
-    nodes = tuple(uses)
-    of_dialect = _gpustack if offered.dialect is Dialect.GPUSTACK else _stock
-    found = of_dialect(offered.resourceName or maker.resource, offered, nodes)
+    found = _DIALECTS[offered.dialect](offered, maker, tuple(uses))
     return {
         family: view
         for family, view in found.items()
@@ -110,8 +109,9 @@ def views(
 
 
 def _gpustack(
-    base: str, offered: InstanceTypeSpec, nodes: tuple[NodeUse, ...]
+    offered: InstanceTypeSpec, maker: Manufacturer, nodes: tuple[NodeUse, ...]
 ) -> Mapping[Family, View]:
+    base = offered.resourceName or maker.resource
     return {
         Family.WHOLE: whole(base, nodes),
         Family.SHARED: whole(f"{base}.shared", nodes),
@@ -120,8 +120,16 @@ def _gpustack(
     }
 
 
-def _stock(base: str, _: InstanceTypeSpec, nodes: tuple[NodeUse, ...]) -> Mapping[Family, View]:
-    """The views under a maker's stock plugin: what it calls shared is never whole, too."""
+def _stock(
+    offered: InstanceTypeSpec, maker: Manufacturer, nodes: tuple[NodeUse, ...]
+) -> Mapping[Family, View]:
+    """The views under a maker's stock plugin: what it calls shared is never whole, too.
+
+    A named resource of a type without whole cards stands for partitions of one profile.
+    """
+    base = offered.resourceName or maker.resource
+    if is_single(offered):
+        return {Family.PARTITIONED: partitioned((base,), nodes)}
     domain = base.partition("/")[0]
     profiles = {name for node in nodes for name in node.offers if name.startswith(f"{domain}/mig-")}
     partitions = partitioned(sorted(profiles), nodes)
@@ -132,6 +140,20 @@ def _stock(base: str, _: InstanceTypeSpec, nodes: tuple[NodeUse, ...]) -> Mappin
         Family.SHARED: whole(f"{base}.shared", nodes),
         Family.PARTITIONED: partitions,
     }
+
+
+def _hami(
+    offered: InstanceTypeSpec, maker: Manufacturer, nodes: tuple[NodeUse, ...]
+) -> Mapping[Family, View]:
+    """Devices alone: nodes do not tell of HAMi's memory and cores as resources."""
+    named = maker.hami.whole or maker.hami.devices if maker.hami else ""
+    return {Family.WHOLE: whole(offered.resourceName or named, nodes)}
+
+
+_DIALECTS: Mapping[
+    Dialect,
+    Callable[[InstanceTypeSpec, Manufacturer, tuple[NodeUse, ...]], Mapping[Family, View]],
+] = {Dialect.GPUSTACK: _gpustack, Dialect.NVIDIA: _stock, Dialect.HAMI: _hami}
 
 
 def _view(resource: str, nodes: Iterable[NodeUse], *, most: int) -> View:

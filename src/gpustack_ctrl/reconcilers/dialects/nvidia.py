@@ -63,7 +63,7 @@ def _no_slices(asking: Asking) -> Refusal:
 def _partition(
     offered: InstanceTypeSpec, resource: str, asking: Asking
 ) -> Mapping[str, str] | Refusal:
-    if not _is_single(offered):
+    if not is_single(offered):
         return {f"{resource.partition('/')[0]}/mig-{asking.profile}": "1"}
     if len(offered.partitionProfiles) != 1:
         return _refuse(
@@ -73,7 +73,7 @@ def _partition(
     return {resource: "1"}
 
 
-def _is_single(offered: InstanceTypeSpec) -> bool:
+def is_single(offered: InstanceTypeSpec) -> bool:
     """Whether the named resource is the partition: it is named, and no card is whole."""
     families = offered.families
     partitioned = Family.PARTITIONED in families and Family.WHOLE not in families
