@@ -63,7 +63,7 @@ async def test_t3_a_pod_that_fits_nowhere_is_told_in_the_words_of_the_scheduler(
     world: World,
 ) -> None:
     await world.instance(resources={"accelerator": 99})
-    told = await blocked(world, "Unschedulable")
+    told = await blocked(world, "NeverFits")
 
     assert "scheduling" == told["gate"]
     assert "Insufficient nvidia.com/gpu" in told["message"]

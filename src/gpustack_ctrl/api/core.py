@@ -60,7 +60,6 @@ class ContainerTerminated:
     signal: int = 0
     reason: str = ""
     message: str = ""
-    startedAt: str | None = None
     finishedAt: str | None = None
 
 

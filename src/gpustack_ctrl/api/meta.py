@@ -76,7 +76,6 @@ class ObjectMeta:
     generation: int | None = None
     creationTimestamp: str | None = None
     deletionTimestamp: str | None = None
-    deletionGracePeriodSeconds: int | None = None
     finalizers: tuple[str, ...] = ()
     labels: Mapping[str, str] = attrs.field(factory=dict)
     annotations: Mapping[str, str] = attrs.field(factory=dict)

@@ -75,7 +75,7 @@ def _on_signal(end: Callable[[], object]) -> None:
 async def _prepared(client: Client, options: Options, metrics: Metrics) -> Operator:
     """The operator, once it is known that all it needs is served and may be read."""
     if options.install_crds:
-        await install_crds(client.rest, CLOCK)
+        await install_crds(client.rest, CLOCK, options.namespace)
     parts = await operator(
         client,
         namespace=options.namespace,

@@ -170,9 +170,7 @@ def _policy(
         ],
     }
     return (
-        _manifest(
-            "ValidatingAdmissionPolicy", full, {key: held for key, held in spec.items() if held}
-        ),
+        _manifest("ValidatingAdmissionPolicy", full, _without_empty(spec)),
         _manifest(
             "ValidatingAdmissionPolicyBinding",
             full,
