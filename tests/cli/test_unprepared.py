@@ -1,10 +1,10 @@
 """The cluster lacks something: what is missing is told with how to mend it."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from e2e.cluster import Cluster
-from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.gen import rbac
 from gpustack_ctrl.gen.crd import KINDS, crds
 from gpustack_ctrl.gen.text import manifest
@@ -98,6 +98,16 @@ def test_installing_crds_needs_its_own_role_and_says_so(bare: Cluster, home: str
     assert said.endswith("bind the roles in deploy/rbac to this user")
 
 
+def test_with_its_own_role_and_that_of_the_installer_it_installs_and_starts(
+    bare: Cluster, home: str, log: Log
+) -> None:
+    documents = (*roles(home), *bound(rbac.crd_installer(home)))
+    bare.kubectl("apply", "-f", "-", input=manifest(documents))
+    flags = (f"--namespace={home}", "--install-crds")
+    with operating(bare.kubeconfig_for("user-01"), log("one"), *flags):
+        assert digests(crds()) == digests(held(bare))
+
+
 def test_an_address_that_is_taken_is_told(bare: Cluster, home: str, log: Log) -> None:
     arguments = (f"--namespace={home}", "--install-crds")
     with operating(bare.kubeconfig, log("one"), *arguments) as operator:
@@ -149,14 +159,17 @@ def generation(cluster: Cluster) -> int:
     return int(held(cluster)[0]["metadata"]["generation"])
 
 
-def roles(home: str, *, without: str) -> list[dict[str, Any]]:
+def roles(home: str, *, without: str = "") -> list[dict[str, Any]]:
     """The operator's roles, bound to user-01, who gets nothing on the resource *without*."""
-    documents = [dict(document) for document in rbac.operator(home)]
+    documents = bound(rbac.operator(home))
     for document in documents:
         if "rules" in document:
             rules = document["rules"]
             document["rules"] = [rule for rule in rules if rule["resources"] != [without]]
-        else:
-            document["subjects"] = [{"kind": "User", "name": "user-01"}]
-    assert PRODUCT == documents[0]["metadata"]["name"]
     return documents
+
+
+def bound(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """*documents*, their roles bound to user-01."""
+    user = [{"kind": "User", "name": "user-01"}]
+    return [{**held, "subjects": user} if "subjects" in held else held for held in documents]
