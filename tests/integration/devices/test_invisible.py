@@ -181,3 +181,26 @@ async def test_v8_an_out_of_memory_kill_is_kept_over_the_restart(world: World, o
     )
     assert False is told["lastTermination"]["dataLost"]
     assert 1 == told["restarts"]
+
+
+async def test_t3_gates_are_told_in_order_and_opening_one_shows_the_next(
+    world: World, own: Own, cluster: Cluster
+) -> None:
+    await own.edit(inactive=True)
+    cluster.kubectl("label", "namespace", world.namespace, f"{LEVEL}=restricted")
+    hard = {"hard": {f"requests.{GPU}": "0"}}
+    await world.create(QUOTA, {"metadata": {"name": "none"}, "spec": hard})
+    await world.instance(type=own.name, image="nginx:nope")
+    await blocked(world, "type", "TypeInactive")
+    await own.edit(inactive=False)
+    await blocked(world, "podSecurity", "PodSecurityViolation")
+    cluster.kubectl("label", "namespace", world.namespace, f"{LEVEL}-")
+    await blocked(world, "quota", "QuotaExceeded")
+    await world.delete(QUOTA, "none")
+    await blocked(world, "scheduling", "NoNode")
+    own.add_node("a", gpus=0)
+    await blocked(world, "scheduling", "NeverFits")
+    cluster.kubectl("cordon", f"{own.name}-a")
+    broken = {"topology.kubernetes.io/region": Fault.IMAGE_PULL_BACK_OFF}
+    own.add_node("b", labels=broken)
+    await blocked(world, "image", "ImagePullBackOff")
