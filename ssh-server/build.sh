@@ -18,15 +18,16 @@ build_login() {
 }
 
 fetch_openssh() {
-	# The lists of source packages are kept apart: the machine's own stay as they are.
-	mkdir -p lists/partial
-	. /etc/os-release
-	signed="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
-	cat > sources.list <<-END
-		deb-src $signed $MIRROR/debian $VERSION_CODENAME main
-		deb-src $signed $MIRROR/debian-security $VERSION_CODENAME-security main
-	END
-	set -- -q -o "Dir::Etc::SourceList=$PWD/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+	# Where this machine's packages come from, their sources do too. The lists of source packages
+	# are kept apart: the machine's own stay as they are.
+	mkdir -p lists/partial parts
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+		[ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" > "parts/$(basename "$file" .list).list"
+	done
+	for file in /etc/apt/sources.list.d/*.sources; do
+		[ ! -e "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" > "parts/$(basename "$file")"
+	done
+	set -- -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$PWD/parts" \
 		-o "Dir::State::Lists=$PWD/lists" -o APT::Sandbox::User=root
 	apt-get "$@" update
 	apt-get "$@" source openssh
