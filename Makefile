@@ -21,7 +21,13 @@ $(READY): requirements-dev.lock pyproject.toml
 demo: $(READY) ## Watch the operator run Instances on a real control plane (KEEP=1 leaves it up)
 	@$(BIN)/python -m e2e.demo $(if $(KEEP),--keep)
 
-test: $(READY) ## Prove every promise, on the embedded cluster
+# Static, from Debian's sources. Where it cannot be built, the tests of sftp are skipped.
+SFTP_SERVER := $(HOME)/.cache/gpustack-ctrl/ssh-server/sftp-server
+$(SFTP_SERVER): ssh-server/build.sh
+	@echo "Building an sftp server (a minute, once)"
+	-@sh ssh-server/build.sh sftp-server $(@D) >/dev/null 2>&1
+
+test: $(READY) $(SFTP_SERVER) ## Prove every promise, on the embedded cluster
 	@$(BIN)/python -m e2e.cluster build --with helm
 	@$(BIN)/pytest $(ARGS)
 
