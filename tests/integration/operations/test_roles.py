@@ -1,15 +1,19 @@
-"""The operator's roles: all it needs for the whole life of an Instance, and nothing else."""
+"""The operator's roles: all it needs for the whole life of an Instance, and nothing else.
+
+In a cluster of its own, where nothing is forbidden for another test's sake.
+"""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 import yaml
 
-from e2e.cluster import Cluster
+from e2e.cluster import Cluster, Fleet, running
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import Resource
 from gpustack_ctrl.gen.permissions import OPERATOR, OPERATOR_AT_HOME
@@ -30,6 +34,12 @@ IN_THE_BACKGROUND = {
 }
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with running(Fleet(nodes=1, gpus=8)) as started:
+        yield started
+
+
 @pytest_asyncio.fixture
 async def process(
     cluster: Cluster, world: World, proxy: Proxy, operator_namespace: str, tmp_path: Path
@@ -42,14 +52,14 @@ async def process(
     flags = (f"--namespace={operator_namespace}", "--leader-elect")
     with (
         granted(cluster, operator_namespace, account),
-        operating(kubeconfig, tmp_path / "log", *flags, ready=False) as running,
+        operating(kubeconfig, tmp_path / "log", *flags, ready=False) as operator,
     ):
 
         async def is_ready() -> bool:
-            return await asyncio.to_thread(running.is_ready)
+            return await asyncio.to_thread(operator.is_ready)
 
         await until(is_ready)
-        yield running
+        yield operator
 
 
 def _by_way_of(proxy: Proxy, direct: Path, path: Path) -> Path:
@@ -85,7 +95,7 @@ async def live(world: World, home: World, proxy: Proxy, offered: str) -> None:
     await isolated(world, home, "")
     await world.gone(names.NETWORK_POLICY, names.ISOLATION_POLICY)
     await world.delete(names.INSTANCE, "box")
-    await world.gone(names.POD, "box")
+    await world.gone(names.INSTANCE, "box")
 
 
 async def isolated(world: World, home: World, cidrs: str) -> None:
