@@ -2,10 +2,12 @@
 
 import itertools
 
+import attrs
 import pytest
 
 from gpustack_ctrl.api.instance_status import Blocker, InstanceStatus, Phase
-from gpustack_ctrl.reconcilers.reporting import due, only_progress
+from gpustack_ctrl.reconcilers.reporting import due, only_progress, only_words
+from tests.helpers.builders import condition
 
 BLOCKER = Blocker(gate="quota", reason="QuotaExceeded", message="no")
 ON_THE_WAY = (None, Phase.PENDING, Phase.STARTING)
@@ -46,3 +48,28 @@ def test_progress_waits_a_second_and_five_after_the_last_write() -> None:
     assert 101.0 == due(noticed=100.0, written=10.0)
     assert 104.0 == due(noticed=100.0, written=99.0)
     assert 101.0 == due(noticed=100.0, written=96.0)
+
+
+def test_the_same_news_in_another_sentence_is_only_words() -> None:
+    said = condition("Ready", "False", "QuotaExceeded")
+    before = InstanceStatus(message="3 used", blocker=BLOCKER, conditions=(said,))
+    after = InstanceStatus(
+        message="4 used",
+        blocker=attrs.evolve(BLOCKER, message="4 used"),
+        conditions=(attrs.evolve(said, message="4 used"),),
+    )
+
+    assert only_words(before, after)
+    assert not only_words(before, before)
+
+
+def test_another_reason_generation_or_blocker_is_more_than_words() -> None:
+    before = InstanceStatus(blocker=BLOCKER, conditions=(condition("Ready", "False", "Quota"),))
+
+    for after in (
+        attrs.evolve(before, observedGeneration=2),
+        attrs.evolve(before, blocker=None),
+        attrs.evolve(before, blocker=attrs.evolve(BLOCKER, reason="Forbidden")),
+        attrs.evolve(before, conditions=(condition("Ready", "False", "Other"),)),
+    ):
+        assert not only_words(before, after)

@@ -26,7 +26,7 @@ from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
 from gpustack_ctrl.reconcilers.overdue import seconds_to_overdue
 from gpustack_ctrl.reconcilers.pod_progress import is_unschedulable
-from gpustack_ctrl.reconcilers.reporting import only_progress
+from gpustack_ctrl.reconcilers.reporting import only_progress, only_words
 from gpustack_ctrl.reconcilers.room import LOOK_AGAIN_SECONDS
 from gpustack_ctrl.reconcilers.service import node_ports
 from gpustack_ctrl.reconcilers.settings import settings_in_force
@@ -56,7 +56,9 @@ class InstanceReconciler:
         self._remember(request, instance)
         if instance is None:
             return DONE  # Gone: owner references collect what it owned.
-        if not self._settled(instance):
+        if not self._settings_made():
+            return DONE  # We make them ourselves, and each wakes all Instances.
+        if not self.actor.fresh(instance.uid):
             return Result(after=STALE_RETRY_SECONDS)
         seen = self.observe(instance)
         plan = plan_all(INSTANCE_KINDS, seen)
@@ -68,10 +70,8 @@ class InstanceReconciler:
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])
         return Result(after=wait) if wait else DONE
 
-    def _settled(self, instance: Instance) -> bool:
-        """Whether the caches show what was written last, and the Settings, which we make."""
-        made = any(held.metadata.name == ISOLATION.name for held in self.caches.settings.list())
-        return made and self.actor.fresh(instance.uid)
+    def _settings_made(self) -> bool:
+        return any(held.metadata.name == ISOLATION.name for held in self.caches.settings.list())
 
     def _remember(self, key: ObjectKey, instance: Instance | None) -> None:
         """Forget an Instance that is gone, also one whose name another has by now."""
@@ -150,7 +150,8 @@ class InstanceReconciler:
         return _seconds_to_look(seen, told)
 
     def _wait(self, instance: Instance, told: InstanceStatus) -> float:
-        if told == instance.status or not only_progress(instance.status, told):
+        before = instance.status
+        if not (only_progress(before, told) or only_words(before, told)) or told == before:
             self.patience.settle(instance.key)
             return 0.0
         return self.patience.wait(instance.key, self.clock.monotonic())

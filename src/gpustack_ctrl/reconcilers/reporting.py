@@ -1,8 +1,12 @@
 """When a changed status is worth a write.
 
 What only tells that a start gets on, or that we are about to mend something, is soon
-overtaken: it waits a little and is mostly never written. All else is told at once.
+overtaken: it waits a little and is mostly never written. So does the same news in other
+words: sentences may hold figures, or an identity of the request, that never are the same
+twice, and each write wakes the next pass. All else is told at once.
 """
+
+import attrs
 
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
 from gpustack_ctrl.api.meta import condition_of
@@ -24,6 +28,11 @@ def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
     return _on_the_way(before) and _on_the_way(after)
 
 
+def only_words(before: InstanceStatus, after: InstanceStatus) -> bool:
+    """Whether *after* tells the same as *before*, in other sentences."""
+    return before != after and _without_words(before) == _without_words(after)
+
+
 def due(*, noticed: float, written: float | None, others: int = 0) -> float:
     """When progress that was *noticed* first may be written, the last time being *written*.
 
@@ -31,6 +40,16 @@ def due(*, noticed: float, written: float | None, others: int = 0) -> float:
     """
     first = noticed + min(FIRST_WAIT_SECONDS + others * FOR_EACH_OTHER_SECONDS, LONGEST_SECONDS)
     return first if written is None else max(first, written + BETWEEN_SECONDS)
+
+
+def _without_words(told: InstanceStatus) -> InstanceStatus:
+    held = told.blocker
+    return attrs.evolve(
+        told,
+        message="",
+        blocker=attrs.evolve(held, message="") if held else None,
+        conditions=tuple(attrs.evolve(said, message="") for said in told.conditions),
+    )
 
 
 def _on_the_way(told: InstanceStatus) -> bool:
