@@ -5,6 +5,7 @@ import pytest
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.errors import ApiError, ConflictError, ForbiddenError
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.reconcilers.host_key import host_key
 from gpustack_ctrl.runtime.reconcile import DONE
 from tests.controllers.passes import begun, one_pass
 from tests.helpers.memory_world import KEY, SETTING, MemoryWorld
@@ -93,6 +94,31 @@ async def test_t3_a_refusal_that_stays_is_told_once() -> None:
     assert ["patch status Instance"] == world.api.writes
 
 
+async def test_a_refusal_that_sounds_different_each_time_is_not_written_each_time() -> None:
+    world = await begun()
+    for attempt in range(20):
+        world.writer.refuse["Pod"] = ForbiddenError(f"attempt {attempt} is not wanted")
+        with pytest.raises(ExceptionGroup):
+            await one_pass(world)
+        await world.clock.advance(0.1)
+
+    assert ["patch status Instance"] == world.api.writes
+
+    await world.clock.advance(5)
+    with pytest.raises(ExceptionGroup):
+        await one_pass(world)
+
+    assert "attempt 19 is not wanted" in world.status["message"]
+
+
+async def test_without_settings_an_instance_waits_for_them_and_does_not_ask_again() -> None:
+    world = MemoryWorld()
+    world.make()
+
+    assert DONE == await one_pass(world)
+    assert 0 == world.writer.sent
+
+
 async def test_a_refused_service_does_not_keep_the_pod_back() -> None:
     world = await begun(ports=[WEB])
     world.writer.refuse["Service"] = ForbiddenError("no")
@@ -173,6 +199,33 @@ async def test_i5_a_deleted_instance_takes_its_children_along_by_owner_alone() -
     await world.settle()
 
     assert {"InstanceType", "Setting"} == {resource.kind for resource, _ in world.api.objects}
+
+
+async def test_i4_another_seed_gives_another_host_key_at_the_next_start_and_tells_it() -> None:
+    world = await begun(sshPublicKey={"name": "me"})
+    await world.settle()
+    first = world.status["ssh"]["fingerprint"]
+
+    world.start(host_key_seed=b"x" * 32)
+    await world.settle()
+
+    assert first == world.status["ssh"]["fingerprint"]
+
+    world.edit(stop=True)
+    await world.settle()
+    world.edit(stop=False)
+    await world.settle()
+
+    pod = world.get(names.POD)
+    assert pod is not None
+    [mounted] = [
+        held["secret"]["secretName"] for held in pod["spec"]["volumes"] if "secret" in held
+    ]
+    secret = world.get(names.SECRET, ObjectKey(KEY.namespace, mounted))
+    expected = host_key(b"x" * 32, pod["metadata"]["labels"][names.PART_OF])
+    assert secret is not None
+    assert {names.HOST_KEY_FILE: expected.private_key} == secret["stringData"]
+    assert expected.fingerprint == world.status["ssh"]["fingerprint"] != first
 
 
 async def test_s5_the_holder_of_a_taken_node_port_is_named_and_waited_for() -> None:

@@ -124,7 +124,13 @@ class MemoryWorld:
         self.api.create(names.INSTANCE_TYPE, {"metadata": {"name": "small"}, "spec": {}})
         self.start()
 
-    def start(self, *, kill_at: int | None = None, answer_lost: bool = False) -> None:
+    def start(
+        self,
+        *,
+        kill_at: int | None = None,
+        answer_lost: bool = False,
+        host_key_seed: bytes = bytes(32),
+    ) -> None:
         """A new process of the operator, that knows nothing of an earlier one."""
         self.writer = MemoryWriter(self.api, kill_at=kill_at, answer_lost=answer_lost)
         self.stores = {name: Store(INDEXERS.get(name)) for name in KINDS}
@@ -133,7 +139,7 @@ class MemoryWorld:
             writer=self.writer, caches=caches, freshness=Freshness(), clock=self.clock
         )
         both: dict[str, Any] = {"caches": caches, "actor": self.actor}
-        self.instances = InstanceReconciler(**both, clock=self.clock, host_key_seed=bytes(32))
+        self.instances = InstanceReconciler(**both, clock=self.clock, host_key_seed=host_key_seed)
         self.isolation = IsolationReconciler(**both)
         self.settings = SettingReconciler(**both, clock=self.clock, seeds=self.seeds)
         self.sync()

@@ -66,7 +66,8 @@ async def test_i4_the_host_key_stays_across_stop_start_and_the_loss_of_its_secre
     world: World, key: str
 ) -> None:
     before = (await with_key(world, key))["status"]["ssh"]
-    secret = names.host_key_secret((await world.get(names.INSTANCE, "box"))["metadata"]["uid"])
+    volumes = (await world.get(names.POD, "box"))["spec"]["volumes"]
+    [secret] = [held["secret"]["secretName"] for held in volumes if "secret" in held]
     await world.edit(stop=True)
     await world.is_in_phase("Stopped")
     await world.delete(names.SECRET, secret)

@@ -37,9 +37,9 @@ AUTHORIZED_KEYS = "authorized_keys"
 HOST_KEY_FILE = "ssh_host_ed25519_key"
 
 
-def host_key_secret(instance_uid: str) -> str:
-    """The Secret that holds the host key of an Instance: nobody else knows its name before."""
-    return f"ssh-host-key-{instance_uid}"
+def host_key_secret(instance_uid: str, mark: str) -> str:
+    """The Secret that holds the host key of that *mark*: another key has another Secret."""
+    return f"ssh-host-key-{instance_uid}-{mark}"
 
 
 def authorized_keys(ssh_public_key: str) -> str:

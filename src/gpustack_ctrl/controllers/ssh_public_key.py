@@ -37,7 +37,7 @@ class SSHPublicKeyReconciler:
             names.SSH_PUBLIC_KEY,
             key.metadata,
             before=codec.to_wire(key.status),
-            after=codec.to_wire(status(seen, self.clock.now())),
+            after=codec.to_wire(status(seen, refused, now=self.clock.now())),
         )
         if refused:
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])

@@ -1,5 +1,6 @@
 """The ConfigMap of an InstanceSSHPublicKey: the lines that were understood, written anew."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import attrs
@@ -7,13 +8,14 @@ import attrs
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.authorized_keys import ParsedKeys, parse, rendered
 from gpustack_ctrl.api.core import ConfigMap
-from gpustack_ctrl.api.meta import ObjectMeta, OwnerReference
+from gpustack_ctrl.api.errors import AlreadyExistsError, ForbiddenError, InvalidError
+from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, OwnerReference
 from gpustack_ctrl.api.ssh_public_key import (
     AcceptedKey,
     InstanceSSHPublicKey,
     InstanceSSHPublicKeyStatus,
 )
-from gpustack_ctrl.plan.actions import Plan, create
+from gpustack_ctrl.plan.actions import Plan, Refused, create
 from gpustack_ctrl.plan.diff import diff
 from gpustack_ctrl.reconcilers.conditions import Statement, stated
 from gpustack_ctrl.reconcilers.kind import ChildKind
@@ -22,9 +24,12 @@ _WHOLE = frozenset({"data", "metadata.ownerReferences"})
 MOST_REFUSALS_TOLD = 5
 
 
+_LASTING = (AlreadyExistsError, ForbiddenError, InvalidError)
+
+
 @attrs.frozen(kw_only=True)
 class KeySnapshot:
-    """A key object and the ConfigMap under the name that is its."""
+    """A key object and the ConfigMap under the name that is its, if it has our label."""
 
     key: InstanceSSHPublicKey
     config_map: ConfigMap | None = None
@@ -64,9 +69,16 @@ def desired(key: InstanceSSHPublicKey) -> ConfigMap:
     )
 
 
-def status(seen: KeySnapshot, now: datetime) -> InstanceSSHPublicKeyStatus:
-    """Which lines were taken, and what is wrong with the others."""
-    parsed = parse(seen.key.spec.data)
+def status(
+    seen: KeySnapshot, refusals: Iterable[Refused] = (), *, now: datetime
+) -> InstanceSSHPublicKeyStatus:
+    """Which lines were taken, and what is wrong with the others.
+
+    Where the ConfigMap could not be written, none lets anybody in.
+    """
+    read = parse(seen.key.spec.data)
+    unwritten = _unwritten(seen, refusals)
+    parsed = attrs.evolve(read, keys=()) if unwritten else read
     generation = seen.key.metadata.generation
     return InstanceSSHPublicKeyStatus(
         observedGeneration=generation,
@@ -75,7 +87,7 @@ def status(seen: KeySnapshot, now: datetime) -> InstanceSSHPublicKeyStatus:
             for key in parsed.keys
         ),
         conditions=stated(
-            (_accepted(seen, parsed),),
+            (unwritten or _accepted(parsed),),
             seen.key.status.conditions,
             generation=generation,
             now=now,
@@ -83,11 +95,18 @@ def status(seen: KeySnapshot, now: datetime) -> InstanceSSHPublicKeyStatus:
     )
 
 
-def _accepted(seen: KeySnapshot, parsed: ParsedKeys) -> Statement:
-    have = seen.config_map
-    if have is not None and not _is_ours(seen.key, have):
-        message = f"ConfigMap {have.metadata.key} is not ours: delete it"
+def _unwritten(seen: KeySnapshot, refusals: Iterable[Refused]) -> Statement | None:
+    """Why the ConfigMap does not say what the keys are. One without our label we never see."""
+    error = next((held.error for held in refusals if isinstance(held.error, _LASTING)), None)
+    foreign = seen.config_map is not None and not _is_ours(seen.key, seen.config_map)
+    if foreign or isinstance(error, AlreadyExistsError):
+        name = ObjectKey(seen.key.key.namespace, names.authorized_keys(seen.key.key.name))
+        message = f"ConfigMap {name} is not ours, or lost its label {names.TYPE}: delete it"
         return Statement("Accepted", "False", "NameConflict", message)
+    return Statement("Accepted", "False", "ConfigMapRefused", error.message) if error else None
+
+
+def _accepted(parsed: ParsedKeys) -> Statement:
     if parsed.refused:
         told = "; ".join(str(line) for line in parsed.refused[:MOST_REFUSALS_TOLD])
         return Statement("Accepted", "False", "LinesRefused", told)

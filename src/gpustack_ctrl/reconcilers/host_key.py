@@ -29,6 +29,11 @@ class HostKey:
     public_line: str
     fingerprint: str
 
+    @property
+    def mark(self) -> str:
+        """What tells this key from others in the name of an object."""
+        return hashlib.sha256(self.public_line.encode()).hexdigest()[:8]
+
 
 def host_key(seed: bytes, uid: str) -> HostKey:
     """The one Ed25519 host key of the Instance *uid* under *seed*: same input, same bytes.

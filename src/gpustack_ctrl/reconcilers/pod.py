@@ -59,12 +59,12 @@ def _host_key(seen: InstanceSnapshot) -> Plan:
     """The Secret with the host key, without which the SSH server does not start.
 
     It is asked for again with each Pod, since somebody may have deleted it; if it is
-    still there, that is as good.
+    still there, that is as good. A Secret made from an earlier seed has another name.
     """
     if seen.host_key is None:
         return ()
     metadata = ObjectMeta(
-        name=names.host_key_secret(seen.instance.uid),
+        name=names.host_key_secret(seen.instance.uid, seen.host_key.mark),
         namespace=seen.instance.key.namespace,
         labels={names.PART_OF: seen.instance.uid},
         ownerReferences=(owner_of(seen.instance),),

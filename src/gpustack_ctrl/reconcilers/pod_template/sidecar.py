@@ -55,12 +55,11 @@ def sidecar(seen: InstanceSnapshot, granted: Resources) -> tuple[Container, ...]
 def sidecar_volumes(seen: InstanceSnapshot) -> tuple[Volume, ...]:
     """The keys that may log in, which may be added later, and the key that the server shows."""
     reference = seen.instance.spec.sshPublicKey
-    if reference is None or not has_sidecar(seen):
+    if reference is None or seen.host_key is None:
         return ()
     keys = ConfigMapSource(name=names.authorized_keys(reference.name), optional=True)
-    secret = SecretSource(
-        secretName=names.host_key_secret(seen.instance.uid), defaultMode=OWNER_MAY_READ
-    )
+    name = names.host_key_secret(seen.instance.uid, seen.host_key.mark)
+    secret = SecretSource(secretName=name, defaultMode=OWNER_MAY_READ)
     return (Volume(name=KEYS, configMap=keys), Volume(name=HOST_KEY, secret=secret))
 
 
