@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gpustack_ctrl.api import names
-from gpustack_ctrl.api.errors import ConflictError
+from gpustack_ctrl.api.errors import ConflictError, NotFoundError
 from gpustack_ctrl.plan.actions import Action, Apply, PatchType, create, delete
 from tests.controllers.recording import Recorder, actor_over
 from tests.helpers.builders import meta
@@ -57,6 +57,10 @@ async def test_t1_a_status_is_written_as_the_difference_to_the_version_that_was_
 async def test_a_report_that_is_refused_is_not_swallowed() -> None:
     with pytest.raises(ConflictError):
         await report(Recorder(errors=[ConflictError("changed")]), {}, STATUS)
+
+
+async def test_the_status_of_what_is_gone_is_not_told() -> None:
+    assert not await report(Recorder(errors=[NotFoundError("gone")]), {}, STATUS)
 
 
 @pytest.mark.parametrize("action", [CREATE, APPLY, STRATEGIC], ids=str)

@@ -193,7 +193,11 @@ def test_s5_a_service_that_is_going_is_waited_for(wanted: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["", "80", "80/HTTP", "x/TCP", "0/TCP", "70000/TCP", "80/TCP,80/TCP", ",", "80/TCP/"]
+    "written",
+    [
+        *("", "80", "80/HTTP", "x/TCP", "0/TCP", "70000/TCP", "80/TCP,80/TCP", ",", "80/TCP/"),
+        ",".join(f"{port}/TCP" for port in range(1, 34)),
+    ],
 )
 def test_s5_a_note_that_somebody_spoiled_is_put_right_from_the_status(written: str) -> None:
     spoiled = remade(SETTLED, annotations={names.PORTS: written})

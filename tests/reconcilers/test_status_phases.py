@@ -7,7 +7,7 @@ import pytest
 
 from gpustack_ctrl.api.core import Pod, PodIP, SchedulingGate
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
-from gpustack_ctrl.api.meta import Condition, condition_of
+from gpustack_ctrl.api.meta import Condition, ObjectKey, condition_of
 from gpustack_ctrl.reconcilers.settings import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.status import status
@@ -168,6 +168,17 @@ def test_s1_status_tells_the_node_port_of_each_port_and_protocol_with_its_name()
         (port.identity, port.name, port.nodePort) for port in told.ports
     ]
     assert "80:30080/TCP,80:?/UDP" == told.portSummary
+
+
+def test_t1_a_message_that_is_too_long_for_the_api_server_is_cut() -> None:
+    many = promised(**{f"tcp{number}": 30000 + number for number in range(1, 33)})
+    box = instance(ports=ports(*(held.identity for held in many.ports)), status=many)
+    holders = {30000 + number: ObjectKey("n" * 63, "s" * 63) for number in range(1, 33)}
+
+    told = status(seen(box, pod=pod_of(box), holders=holders))
+
+    assert "NodePortTaken" == ready_of(told).reason
+    assert 4096 == len(told.message)
 
 
 def test_s2_a_stopped_instance_still_tells_its_ports() -> None:

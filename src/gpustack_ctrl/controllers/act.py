@@ -73,13 +73,17 @@ class Actor:
     ) -> bool:
         """Make the status of the object *seen* say *after*; whether that took a write.
 
-        The version guards against a namesake: on a status the server ignores a UID.
+        The version guards against a namesake: on a status the server ignores a UID. An
+        object that is gone needs no status.
         """
         patch = merge_patch(after, before, whole=EVERYTHING)
         if not patch:
             return False
         body = {"metadata": {"resourceVersion": seen.resourceVersion}, "status": patch}
-        answer = await self.writer.merge_patch(resource, seen.key, body, "status")
+        try:
+            answer = await self.writer.merge_patch(resource, seen.key, body, "status")
+        except NotFoundError:
+            return False
         self._note(owner, resource, answer)
         return True
 

@@ -20,6 +20,8 @@ from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 _WHOLE = frozenset({"spec.selector", "spec.ports", "metadata.ownerReferences"})
 _PORTS = range(1, 65536)
+_MOST_PORTS = 32
+"""As many as an Instance may list, and its status can tell."""
 
 
 def plan(seen: InstanceSnapshot) -> Plan:
@@ -130,7 +132,7 @@ def _read(written: str) -> tuple[PortIdentity, ...]:
         noted = _sorted({_identity(entry) for entry in entries})
     except ValueError:
         return ()
-    return noted if len(noted) == len(entries) else ()
+    return noted if len(noted) == len(entries) <= _MOST_PORTS else ()
 
 
 def _identity(written: str) -> PortIdentity:

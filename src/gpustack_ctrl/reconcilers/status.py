@@ -15,7 +15,7 @@ from gpustack_ctrl.api.ports import PortStatus
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers.adoption import service_claim
 from gpustack_ctrl.reconcilers.claims import Claim, claim
-from gpustack_ctrl.reconcilers.conditions import stated, timestamp
+from gpustack_ctrl.reconcilers.conditions import LONGEST, stated, timestamp
 from gpustack_ctrl.reconcilers.failures import failures, last_termination
 from gpustack_ctrl.reconcilers.gates import second_pod, shut_gate
 from gpustack_ctrl.reconcilers.overdue import lingering, not_set_up
@@ -52,7 +52,7 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
     told_without_pod = InstanceStatus(
         observedGeneration=instance.metadata.generation,
         phase=phase(seen, pod, ready=ready.status == "True"),
-        message=ready.message,
+        message=ready.message[:LONGEST],
         blocker=blocker,
         conditions=stated(
             told, before.conditions, generation=instance.metadata.generation, now=seen.now
