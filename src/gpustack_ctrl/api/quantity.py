@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 UNSIGNED_PATTERN = r"([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?"
 PATTERN = rf"[+-]?{UNSIGNED_PATTERN}"
@@ -17,7 +18,12 @@ def parse(quantity: int | str) -> Fraction:
 
     Raises ValueError, with the remedy, where it is not a quantity.
     """
-    text = str(quantity).strip()
+    return _parsed(str(quantity).strip())
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Fraction:
+    """Every card of every node is counted at each pass over a type, and few texts occur."""
     if not re.fullmatch(PATTERN, text):
         raise ValueError(f"{text!r} is not a quantity: write a number such as 2, 500m or 16Gi")
     number, suffix = _split(text)
