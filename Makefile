@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint gen cluster bench clean lock
+.PHONY: help demo test e2e lint gen cluster bench clean lock
 
 help: ## Tell what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -30,6 +30,9 @@ $(SFTP_SERVER): ssh-server/build.sh
 test: $(READY) $(SFTP_SERVER) ## Prove every promise, on the embedded cluster
 	@$(BIN)/python -m e2e.cluster build --with helm
 	@$(BIN)/pytest $(ARGS)
+
+e2e: $(READY) ## Prove it on a real node: real Pods, real packets, real logins (takes root)
+	@$(BIN)/pytest e2e/tests $(ARGS)
 
 lint: $(READY) ## Check style, types, layers, and that generated files are fresh
 	@$(BIN)/ruff check .

@@ -11,7 +11,7 @@ import attrs
 
 from e2e.cluster.credentials import ADMIN, read_token
 from e2e.cluster.errors import ClusterError
-from e2e.cluster.layout import LOOPBACK, Layout
+from e2e.cluster.layout import Layout
 
 _TIMEOUT = 30.0
 MERGE_PATCH = "application/merge-patch+json"
@@ -76,7 +76,7 @@ class Api:
     ) -> str:
         context = ssl.create_default_context(cafile=str(self.layout.certificate))
         port = self.layout.read_ports().api_server
-        connection = HTTPSConnection(LOOPBACK, port, context=context, timeout=_TIMEOUT)
+        connection = HTTPSConnection(self.layout.host, port, context=context, timeout=_TIMEOUT)
         headers = {
             "Authorization": f"Bearer {read_token(self.layout, self.user)}",
             "Content-Type": content_type,

@@ -12,7 +12,7 @@ from e2e.cluster import faults, nodes
 from e2e.cluster.api import STRATEGIC_PATCH, Api
 from e2e.cluster.credentials import ADMIN, kubeconfig, read_token
 from e2e.cluster.errors import ClusterError
-from e2e.cluster.layout import LOOPBACK, Layout
+from e2e.cluster.layout import Layout
 from e2e.cluster.waiting import until
 
 _NODES = "/api/v1/nodes"
@@ -37,7 +37,7 @@ class Cluster:
     @property
     def server(self) -> str:
         """The URL of its API server."""
-        return f"https://{LOOPBACK}:{self.layout.read_ports().api_server}"
+        return f"https://{self.layout.host}:{self.layout.read_ports().api_server}"
 
     def api(self, user: str = ADMIN) -> Api:
         """Return the API server as *user* sees it."""

@@ -8,7 +8,7 @@ import string
 
 import attrs
 
-from e2e.cluster.layout import LOOPBACK, Layout
+from e2e.cluster.layout import Layout
 
 ADMIN = "admin"
 CONTROLLER_MANAGER = "system:kube-controller-manager"
@@ -67,7 +67,7 @@ def write_kubeconfigs(layout: Layout, users: tuple[User, ...]) -> None:
 def kubeconfig(layout: Layout, *, token: str) -> str:
     """Return a kubeconfig, all data embedded, for the bearer of *token*."""
     cluster = {
-        "server": f"https://{LOOPBACK}:{layout.read_ports().api_server}",
+        "server": f"https://{layout.host}:{layout.read_ports().api_server}",
         "certificate-authority-data": base64.b64encode(layout.certificate.read_bytes()).decode(),
     }
     name = "gpustack-ctrl"

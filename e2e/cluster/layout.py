@@ -43,9 +43,10 @@ def _free_port(held: ExitStack) -> int:
 
 @attrs.frozen(kw_only=True)
 class Layout:
-    """The files of a cluster below its directory."""
+    """The files of a cluster below its directory, and the address of its API server."""
 
     directory: Path
+    host: str = LOOPBACK
 
     @property
     def lock(self) -> Path:

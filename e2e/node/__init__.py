@@ -1,0 +1,10 @@
+"""A real Kubernetes node on this machine: kubelet, container runtime, packets and policies.
+
+As a command: `python -m e2e.node --help`. As a library: `running` and `RealNode`.
+"""
+
+from e2e.node.lifecycle import down, running, up
+from e2e.node.real_node import RealNode
+from e2e.node.requirements import missing
+
+__all__ = ["RealNode", "down", "missing", "running", "up"]

@@ -1,0 +1,79 @@
+"""The command line of a real node."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from e2e.cluster.errors import ClusterError
+from e2e.node.images import images
+from e2e.node.lifecycle import down, running, up
+from e2e.node.network import inside
+from e2e.node.programs import build
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says and return the exit code."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code: int = options.do(options)
+    except ClusterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    return code
+
+
+def _terminate(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m e2e.node",
+        description="A real Kubernetes node in namespaces of its own, and a client outside it.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("build", help="make programs and images, unless they are there")
+    command.set_defaults(do=_build)
+    command = commands.add_parser("up", help="start a node and leave it running")
+    command.add_argument("--dir", type=Path, required=True, help="a new or empty directory")
+    command.set_defaults(do=_up)
+    command = commands.add_parser("down", help="end a node and remove what it made")
+    command.add_argument("--dir", type=Path, required=True, help="the directory given to up")
+    command.set_defaults(do=_down)
+    command = commands.add_parser("run", help="have a node for as long as a command runs, outside")
+    command.add_argument("command", nargs="+", metavar="COMMAND", help="after --")
+    command.set_defaults(do=_run)
+    return parser
+
+
+def _build(_options: argparse.Namespace) -> int:
+    build()
+    print(images())
+    return 0
+
+
+def _up(options: argparse.Namespace) -> int:
+    node = up(options.dir)
+    prefix = " ".join(inside(node.layout.client_network))
+    print(f"up: from outside, {prefix} {node.layout.bin}/kubectl --kubeconfig {node.kubeconfig}")
+    return 0
+
+
+def _down(options: argparse.Namespace) -> int:
+    down(options.dir)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    with running() as node, node.outside():
+        told = {**os.environ, **node.environment(), "GPUSTACK_CTRL_NODE": str(node.directory)}
+        code = subprocess.run(options.command, env=told, check=False).returncode
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,38 @@
+"""What every test may ask for: one real node for the whole run, seen from outside."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.node import RealNode, missing, running
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[RealNode]:
+    """
+    A real node; the tests are the client outside. GPUSTACK_CTRL_NODE names the directory
+    of a running one to use instead, which saves developers its start.
+    """
+    complaint = missing()
+    if complaint:
+        pytest.skip(complaint)
+    directory = os.environ.get("GPUSTACK_CTRL_NODE")
+    if directory:
+        held = RealNode(directory=Path(directory).resolve())
+        with held.outside():
+            yield held
+        return
+    with running() as started, started.outside():
+        yield started
+
+
+@pytest.fixture
+def namespace(node: RealNode) -> Iterator[str]:
+    """A namespace of its own for each test."""
+    name = f"test-{secrets.token_hex(3)}"
+    node.add_namespace(name)
+    yield name
+    node.api().delete(f"/api/v1/namespaces/{name}")

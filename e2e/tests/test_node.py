@@ -1,0 +1,73 @@
+"""The real node itself: Pods run on it, packets reach them, and nothing of it stays behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from e2e.cluster import until
+from e2e.node import RealNode
+from e2e.node.images.catalogue import BUSYBOX, PROBE
+from e2e.node.layout import NodeLayout
+from e2e.node.leftovers import left
+from e2e.tests.packets import Verdict, probe
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_a_pod_runs_and_tells_its_exit_code(node: RealNode, namespace: str) -> None:
+    body = {
+        "metadata": {"name": "box"},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [
+                {"name": "main", "image": BUSYBOX, "command": ["sh", "-c", "echo so; exit 3"]}
+            ],
+        },
+    }
+    node.api().post(f"/api/v1/namespaces/{namespace}/pods", body)
+    path = f"/api/v1/namespaces/{namespace}/pods/box"
+    until(lambda: node.api().get(path)["status"]["phase"] == "Failed", "the Pod does not end")
+
+    ended = node.api().get(path)["status"]["containerStatuses"][0]["state"]["terminated"]
+
+    assert 3 == ended["exitCode"]
+    assert "so\n" == node.kubectl("logs", "box", "--namespace", namespace)
+
+
+def test_a_node_port_is_reached_from_outside(node: RealNode, namespace: str) -> None:
+    pod = {
+        "metadata": {"name": "web", "labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "image": PROBE}]},
+    }
+    service = {
+        "metadata": {"name": "web"},
+        "spec": {"type": "NodePort", "selector": {"app": "web"}, "ports": [{"port": 8080}]},
+    }
+    node.api().post(f"/api/v1/namespaces/{namespace}/pods", pod)
+    made = node.api().post(f"/api/v1/namespaces/{namespace}/services", service)
+    port = made["spec"]["ports"][0]["nodePort"]
+
+    until(
+        lambda: probe("tcp", node.address, port).verdict is Verdict.ALLOW,
+        "the node port does not answer",
+    )
+
+    assert "web" == probe("tcp", node.address, port).who
+
+
+def test_a_node_that_goes_down_leaves_nothing(node: RealNode, tmp_path: Path) -> None:
+    """A second one beside the first, by the command."""
+    directory = tmp_path / "second"
+    program = (sys.executable, "-m", "e2e.node")
+    subprocess.run((*program, "up", "--dir", str(directory)), cwd=CHECKOUT, check=True)
+    layout = NodeLayout(directory=directory)
+    ids = [
+        int(path.read_text()) for path in layout.processes.glob("[a-z]*") if path.name != "ready"
+    ]
+    held = left(layout)
+    subprocess.run((*program, "down", "--dir", str(directory)), cwd=CHECKOUT, check=True)
+
+    assert 4 <= len(held), "while it is up, processes, networks, cgroups and values are held"
+    assert [] == left(layout)
+    assert [] == [number for number in ids if Path(f"/proc/{number}").exists()]
+    assert not directory.exists()
