@@ -1,6 +1,7 @@
 """T3, I5: what takes too long is told after a while, with who or what keeps it."""
 
 from datetime import timedelta
+from typing import Any
 
 import attrs
 import pytest
@@ -18,7 +19,7 @@ from gpustack_ctrl.reconcilers.overdue import (
     seconds_to_overdue,
 )
 from gpustack_ctrl.reconcilers.status import status
-from tests.helpers.builders import NOW, condition, instance, pod_of, remade, seen
+from tests.helpers.builders import NOW, condition, instance, owner, pod_of, remade, seen
 
 BOX = instance()
 SECOND = timedelta(seconds=1)
@@ -73,6 +74,36 @@ def test_i5_whatever_was_asked_for_the_lingering_pod_is_told(box: Instance) -> N
     assert "kubectl get workloads" in told.blocker.message
 
 
+def test_l2_who_keeps_the_pod_of_an_earlier_namesake_is_told() -> None:
+    earlier = remade(ended(ENDING_TIME, KUEUE), ownerReferences=(owner(uid="old"),))
+    told = status(seen(BOX, pod=earlier))
+
+    assert told.blocker is not None
+    assert ("FinalizersLinger", "") == (told.blocker.reason, told.podUID)
+
+
+def second(**metadata: Any) -> Pod:
+    """Another Pod under another name."""
+    pod: Pod = remade(pod_of(BOX), name="twin", uid="uid-of-twin", **metadata)
+    return pod
+
+
+def test_l1_a_second_pod_of_the_instance_is_told_though_the_first_is_ready() -> None:
+    told = status(seen(BOX, pod=pod_of(BOX), pods=(pod_of(BOX), second())))
+
+    assert told.blocker is not None
+    assert "MultiplePods" == told.blocker.reason
+    assert "Pods twin belong to this Instance too" in told.blocker.message
+
+
+def test_l1_a_pod_that_only_ends_with_the_instance_is_no_second_one() -> None:
+    loose = attrs.evolve(owner(), controller=None)
+    other = second(ownerReferences=(loose,), labels={})
+    told = status(seen(BOX, pod=pod_of(BOX), pods=(pod_of(BOX), other)))
+
+    assert told.blocker is None
+
+
 def test_i5_while_stopping_the_message_says_what_is_waited_for() -> None:
     box = instance(stop=True)
     told = status(seen(box, pod=ended(ENDING_TIME, KUEUE)))
@@ -122,6 +153,15 @@ def test_t3_a_kubelet_has_its_time_and_is_looked_at_again() -> None:
     assert 1.0 == seconds_to_overdue(seen(BOX, pod=pod))
 
 
-@pytest.mark.parametrize("pod", [None, pod_of(BOX), ended(ENDING_TIME), waiting(SET_UP_TIME)])
+@pytest.mark.parametrize(
+    "pod",
+    [
+        None,
+        pod_of(BOX),
+        ended(ENDING_TIME),
+        waiting(SET_UP_TIME),
+        attrs.evolve(waiting(SECOND), status=attrs.evolve(waiting(SECOND).status, phase="Failed")),
+    ],
+)
 def test_nothing_is_looked_at_again_that_cannot_change_by_itself(pod: Pod | None) -> None:
     assert seconds_to_overdue(seen(BOX, pod=pod)) is None

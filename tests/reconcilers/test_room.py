@@ -49,6 +49,13 @@ def test_v9_a_request_that_waits_is_told_what_one_node_has_left() -> None:
     ) == told.message
 
 
+def test_v10_a_request_for_all_of_the_largest_node_waits() -> None:
+    told = with_figures(SAID, looking(4, (4, 1), (2, 0)))
+
+    assert "Unschedulable" == told.reason
+    assert "4 nvidia.com/gpu are asked for and at most 3 free on one node" in told.message
+
+
 def test_v5_a_type_without_nodes_is_told_as_such() -> None:
     told = with_figures(SAID, looking(1))
 
