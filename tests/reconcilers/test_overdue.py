@@ -12,6 +12,7 @@ from gpustack_ctrl.api.references import LocalReference
 from gpustack_ctrl.api.volumes import AdditionalVolume, HostPath, WorkspaceVolume
 from gpustack_ctrl.reconcilers.conditions import timestamp
 from gpustack_ctrl.reconcilers.overdue import (
+    CONFIRM_TIME,
     ENDING_TIME,
     SET_UP_TIME,
     lingering,
@@ -48,8 +49,9 @@ def test_i5_finalizers_that_keep_a_pod_are_named_once_it_should_be_gone() -> Non
 
 
 def test_l13_a_node_that_does_not_confirm_the_end_is_named() -> None:
-    told = lingering(seen(BOX, pod=ended(ENDING_TIME)))
+    told = lingering(seen(BOX, pod=ended(CONFIRM_TIME)))
 
+    assert lingering(seen(BOX, pod=ended(CONFIRM_TIME - SECOND))) is None
     assert told is not None
     assert ("node", "EndNotConfirmed") == (told.gate, told.reason)
     assert "node node-1 has not confirmed" in told.message
@@ -158,7 +160,8 @@ def test_t3_a_kubelet_has_its_time_and_is_looked_at_again() -> None:
     [
         None,
         pod_of(BOX),
-        ended(ENDING_TIME),
+        ended(CONFIRM_TIME),
+        ended(ENDING_TIME, KUEUE),
         waiting(SET_UP_TIME),
         attrs.evolve(waiting(SECOND), status=attrs.evolve(waiting(SECOND).status, phase="Failed")),
     ],

@@ -17,7 +17,9 @@ from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 SET_UP_TIME = timedelta(seconds=30)
 """How long a kubelet may take to mount volumes and to make a network."""
 ENDING_TIME = timedelta(seconds=10)
-"""How long a Pod may be there after its grace period."""
+"""How long finalizers may keep a Pod after its grace period."""
+CONFIRM_TIME = timedelta(seconds=30)
+"""How long a kubelet may take after it to unmount volumes, and to say that the Pod is gone."""
 
 _SET_UP = "PodReadyToStartContainers"
 
@@ -60,7 +62,8 @@ def seconds_to_overdue(seen: InstanceSnapshot) -> float | None:
 def _end_due(pod: Pod) -> datetime | None:
     """When a Pod that is being deleted should be gone; its own time is the end of its grace."""
     ends = pod.metadata.deletionTimestamp
-    return None if ends is None else datetime.fromisoformat(ends) + ENDING_TIME
+    allowed = ENDING_TIME if pod.metadata.finalizers else CONFIRM_TIME
+    return None if ends is None else datetime.fromisoformat(ends) + allowed
 
 
 def _set_up_due(pod: Pod) -> datetime | None:
