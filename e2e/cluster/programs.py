@@ -34,10 +34,6 @@ PACKAGES: Mapping[str, str] = {
     "kube": ".",
     "kwok": "sigs.k8s.io/kwok/cmd/kwok",
     "helm": "helm.sh/helm/v4/cmd/helm",
-    # What only a real node needs: see e2e.node.
-    "node": "./node",
-    "deviceplugin": "./deviceplugin",
-    "podresources": "./podresources",
 }
 NEEDED = ("kube", "kwok")
 
@@ -67,22 +63,27 @@ def cache_home() -> Path:
 class Module:
     """A Go module in *directory*, and the *packages* of it that become programs, by name.
 
-    *name* begins the name of its folder in the cache.
+    *name* begins the name of its folder in the cache; *sources* are the patterns of the files
+    that decide what comes out.
     """
 
     name: str
     directory: Path
     packages: Mapping[str, str]
+    sources: tuple[str, ...] = ("*.go",)
 
     def programs(self) -> Programs:
         """Return the programs of this checkout: other sources or flags have another folder."""
         digest = hashlib.sha256()
-        sources = sorted(self.directory.rglob("*.go"))
-        for source in [*sources, self.directory / "go.mod", self.directory / "go.sum"]:
+        for source in self._files():
             named = source.relative_to(self.directory)
             digest.update(f"{named}\0".encode() + source.read_bytes())
         digest.update(repr((FLAGS, ENVIRONMENT, self.packages)).encode())
         return Programs(directory=cache_home() / f"{self.name}-{digest.hexdigest()[:16]}")
+
+    def _files(self) -> Iterator[Path]:
+        for pattern in (*self.sources, "go.mod", "go.sum"):
+            yield from sorted(self.directory.glob(pattern))
 
     def build(self, wanted: Sequence[str]) -> Programs:
         """Return the programs, those of *wanted* built if they are missing.

@@ -4,8 +4,19 @@ from pathlib import Path
 
 import attrs
 
-from e2e.cluster.programs import KUBE, Module
+from e2e.cluster.programs import KUBE, MODULE, Module
 
+# Kubelet and kube-proxy, and what tests need of a kubelet.
+NODE = Module(
+    name="node",
+    directory=MODULE,
+    packages={
+        "node": "./node",
+        "deviceplugin": "./deviceplugin",
+        "podresources": "./podresources",
+    },
+    sources=("*/*.go",),
+)
 ROUTER = Module(
     name="router",
     directory=Path(__file__).with_name("router"),
@@ -39,13 +50,14 @@ class NodePrograms:
 
 def build() -> NodePrograms:
     """Return the programs, built if they are missing. Raises ClusterError when they cannot be."""
-    kube = KUBE.build(("kube", "node", *TOOLS))
+    kube = KUBE.build(("kube",))
+    node = NODE.build(("node", *TOOLS))
     router = ROUTER.build(("kube-router",))
     return NodePrograms(
         paths={
             **dict.fromkeys(CONTROL_PLANE, kube.path("kube")),
-            **dict.fromkeys(KUBELETS, kube.path("node")),
-            **{name: kube.path(name) for name in TOOLS},
+            **dict.fromkeys(KUBELETS, node.path("node")),
+            **{name: node.path(name) for name in TOOLS},
             "kube-router": router.path("kube-router"),
         }
     )

@@ -25,8 +25,13 @@ type plugin struct {
 	count                             int
 }
 
-// One line at a time, whichever plugin writes it.
-var writing sync.Mutex
+// The kubelet does not tell whose devices it asks for, but asks for one Pod after the other.
+var (
+	shared sync.Mutex
+	// What a container was last given, by variable: a resource called *.visibility shows it
+	// to another container of the same Pod, as device managers do.
+	given = map[string][]string{}
+)
 
 // An allocation is what the tests read.
 type allocation struct {
@@ -77,21 +82,33 @@ func (p *plugin) Allocate(_ context.Context, request *api.AllocateRequest) (*api
 		if refused != "" {
 			return nil, errors.New(refused)
 		}
-		given := &api.ContainerAllocateResponse{
-			Envs: map[string]string{p.variable: strings.Join(container.DevicesIds, ",")},
+		response := &api.ContainerAllocateResponse{
+			Envs: map[string]string{p.variable: strings.Join(p.seen(container.DevicesIds), ",")},
 		}
 		if p.device != "" {
-			inside := "/dev/" + strings.NewReplacer("/", "-").Replace(p.resource)
-			given.Devices = []*api.DeviceSpec{{HostPath: p.device, ContainerPath: inside, Permissions: "rw"}}
+			inside := "/dev/" + p.name()
+			response.Devices = []*api.DeviceSpec{{HostPath: p.device, ContainerPath: inside, Permissions: "rw"}}
 		}
-		answer.ContainerResponses = append(answer.ContainerResponses, given)
+		answer.ContainerResponses = append(answer.ContainerResponses, response)
 	}
 	return answer, nil
 }
 
+// seen returns the devices that a container with *ids* of the resource finds: these, or
+// else those that the Pod already holds.
+func (p *plugin) seen(ids []string) []string {
+	shared.Lock()
+	defer shared.Unlock()
+	if strings.HasSuffix(p.resource, ".visibility") {
+		return given[p.variable]
+	}
+	given[p.variable] = ids
+	return ids
+}
+
 func record(what allocation) {
-	writing.Lock()
-	defer writing.Unlock()
+	shared.Lock()
+	defer shared.Unlock()
 	if err := json.NewEncoder(os.Stdout).Encode(what); err != nil {
 		log.Print(err)
 	}
