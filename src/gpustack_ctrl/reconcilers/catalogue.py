@@ -11,6 +11,7 @@ from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.excerpt import excerpt
 from gpustack_ctrl.reconcilers.images import image_reference
 from gpustack_ctrl.reconcilers.isolation import parse_cidrs
+from gpustack_ctrl.reconcilers.places import dns_suffix, host, registry, repository_namespace
 
 T = TypeVar("T")
 
@@ -76,25 +77,25 @@ REGISTRY = Definition(
     name="container-registry",
     default="",
     meaning="registry that the image of the SSH server is pulled from",
-    parse=str,
+    parse=registry,
 )
 REPOSITORY_NAMESPACE = Definition(
     name="container-namespace",
     default="",
     meaning="namespace of the registry in place of the one that the image names",
-    parse=str,
+    parse=repository_namespace,
 )
 STATIC_ADDRESS = Definition(
     name="instance-access-static-address",
     default="",
     meaning="address by which users reach the node ports of every Instance",
-    parse=str,
+    parse=host,
 )
 WILDCARD_DNS = Definition(
     name="instance-access-wildcard-dns",
     default="",
     meaning="DNS suffix after a node's address with hyphens, where no static address is set",
-    parse=str,
+    parse=dns_suffix,
 )
 MANUFACTURERS_TABLE = Definition(
     name="accelerator-manufacturers",
