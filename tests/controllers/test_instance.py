@@ -5,6 +5,7 @@ import pytest
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.errors import ApiError, ConflictError, ForbiddenError
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.reconcilers.failures import FIRST_WAIT
 from gpustack_ctrl.reconcilers.host_key import host_key
 from gpustack_ctrl.runtime.reconcile import DONE
 from tests.controllers.passes import begun, one_pass
@@ -249,3 +250,20 @@ async def test_s5_the_holder_of_a_taken_node_port_is_named_and_waited_for() -> N
 
     assert "Ready" == world.status["phase"]
     assert promised == world.status["ports"][0]["nodePort"]
+
+
+async def test_t4_a_telling_that_waits_does_not_put_off_the_next_pod() -> None:
+    world = await begun()
+    await world.settle()
+    failed = {"phase": "Failed", "reason": "Evicted", "message": "disk pressure", "conditions": []}
+    world.api.patch(names.POD, KEY, {"status": failed})
+    await one_pass(world)
+    for number in range(200):
+        world.instances.patience.wait(ObjectKey("team", f"other-{number}"), 0.0)
+    world.api.patch(names.POD, KEY, {"status": {"message": "memory pressure"}})
+
+    result = await one_pass(world)
+
+    assert "disk pressure" in world.status["message"]
+    assert result.after is not None
+    assert 0 < result.after <= FIRST_WAIT.total_seconds()

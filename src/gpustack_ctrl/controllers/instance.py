@@ -134,9 +134,9 @@ class InstanceReconciler:
     async def _report(self, seen: InstanceSnapshot, refused: tuple[Refused, ...]) -> float:
         """Write the status if it is due; return in how many seconds to look again, or 0."""
         instance, told = seen.instance, status(seen, refused)
-        wait = self._wait(instance, told)
+        wait, look = self._wait(instance, told), _seconds_to_look(seen, told)
         if wait > 0:
-            return wait
+            return min(wait, look) if look else wait
         wrote = await self.actor.report(
             instance.uid,
             names.INSTANCE,
@@ -147,7 +147,7 @@ class InstanceReconciler:
         if wrote:
             self.patience.wrote(instance.key, self.clock.monotonic())
             self.events.tell(names.INSTANCE, instance.metadata, changes(instance.status, told))
-        return _seconds_to_look(seen, told)
+        return look
 
     def _wait(self, instance: Instance, told: InstanceStatus) -> float:
         before = instance.status
