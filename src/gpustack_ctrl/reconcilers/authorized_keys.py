@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 import attrs
 
@@ -23,6 +24,9 @@ from gpustack_ctrl.reconcilers.kind import ChildKind
 _WHOLE = frozenset({"data", "metadata.ownerReferences"})
 MOST_REFUSALS_TOLD = 5
 
+
+_parsed = lru_cache(maxsize=8)(parse)
+"""Read once in each pass: a tenant's text may be long."""
 
 _LASTING = (AlreadyExistsError, ForbiddenError, InvalidError)
 
@@ -65,7 +69,7 @@ def desired(key: InstanceSSHPublicKey) -> ConfigMap:
             labels={names.TYPE: names.SSH_PUBLIC_KEYS},
             ownerReferences=(owner,),
         ),
-        data={names.AUTHORIZED_KEYS: rendered(parse(key.spec.data).keys)},
+        data={names.AUTHORIZED_KEYS: rendered(_parsed(key.spec.data).keys)},
     )
 
 
@@ -76,7 +80,7 @@ def status(
 
     Where the ConfigMap could not be written, none lets anybody in.
     """
-    read = parse(seen.key.spec.data)
+    read = _parsed(seen.key.spec.data)
     unwritten = _unwritten(seen, refusals)
     parsed = attrs.evolve(read, keys=()) if unwritten else read
     generation = seen.key.metadata.generation
