@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
-from gpustack_ctrl.api.core import Pod, PodIP, SchedulingGate
+from gpustack_ctrl.api.core import Pod, PodContainer, PodIP, SchedulingGate
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
 from gpustack_ctrl.api.meta import Condition, ObjectKey, condition_of
 from gpustack_ctrl.reconcilers.settings import SettingsInForce
@@ -150,6 +150,13 @@ def test_t1_the_image_is_noted_once_for_each_pod() -> None:
 
     assert "mirror.example/work:1" == status(seen(instance(status=noted), pod=RUNNING)).image
     assert BOX.spec.image == status(seen(instance(status=of_another), pod=RUNNING)).image
+
+
+def test_t1_an_image_that_somebody_made_too_long_is_not_noted() -> None:
+    main = PodContainer(name="main", image="x" * 513)
+    long = attrs.evolve(RUNNING, spec=attrs.evolve(RUNNING.spec, containers=(main,)))
+
+    assert "" == status(seen(BOX, pod=long)).image
 
 
 def test_t1_the_status_speaks_of_the_generation_that_was_seen() -> None:

@@ -103,6 +103,15 @@ def test_f5_an_owner_of_the_same_name_inherits_nothing() -> None:
     assert freshness.fresh("uid-of-the-second", 0)
 
 
+def test_f3_owners_that_nobody_asks_for_again_do_not_pile_up() -> None:
+    store, freshness = store_at("7"), Freshness()
+
+    for moment in range(1000):
+        freshness.wrote(f"owner-{moment}", store, "9", now=moment)
+
+    assert len(freshness) <= LONGEST_WAIT_SECONDS + 1
+
+
 async def test_f6_a_bookmark_is_enough_to_open_the_gate() -> None:
     at, freshness = scene(), Freshness()
     async with at.running():

@@ -36,6 +36,8 @@ from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.ssh import access_addresses, ssh_status
 from gpustack_ctrl.reconcilers.statements import Outlook, statements
 
+LONGEST_IMAGE = 512
+
 
 def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> InstanceStatus:
     """The status of the Instance, *refusals* being what the API server just said no to."""
@@ -161,9 +163,13 @@ def _of_pod(told: InstanceStatus, seen: InstanceSnapshot, pod: Pod) -> InstanceS
 
 
 def _image(seen: InstanceSnapshot, pod: Pod) -> str:
-    """The image that the Pod was made with: noted once for each Pod."""
+    """The image that the Pod was made with: noted once for each Pod.
+
+    One that somebody made longer than an Instance may name is not: a status that is too
+    long would not be taken at all.
+    """
     before = seen.instance.status
     if before.podUID == pod.metadata.uid and before.image:
         return before.image
     main = pod.container(names.MAIN)
-    return main.image if main else ""
+    return main.image if main and len(main.image) <= LONGEST_IMAGE else ""

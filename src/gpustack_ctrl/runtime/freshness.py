@@ -44,7 +44,8 @@ class Freshness:
     """The writes of each owner, named by UID, that the caches may not show yet.
 
     Times are seconds of a monotonic clock. A write is remembered for 5 s at most, and an
-    owner only while it has writes to wait for: until `fresh` says so, or `forget`.
+    owner only while it has writes to wait for: until `fresh` says so, or `forget`, or the
+    writes of others take its place.
     """
 
     def __init__(self) -> None:
@@ -79,8 +80,15 @@ class Freshness:
         self._pending.pop(owner, None)
 
     def _await(self, owner: str, seen: Seen, now: float) -> None:
+        self._forget_oldest(now)
         write = _Write(seen, now + LONGEST_WAIT_SECONDS)
         self._pending.setdefault(owner, []).append(write)
+
+    def _forget_oldest(self, now: float) -> None:
+        """An owner that was deleted just after a write is never asked for again."""
+        oldest = next(iter(self._pending), None)
+        if oldest is not None and all(write.expires <= now for write in self._pending[oldest]):
+            del self._pending[oldest]
 
 
 def _reached(store: Cache, revision: int) -> bool:
