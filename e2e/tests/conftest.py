@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from e2e.node import RealNode, missing, running
+from e2e.tests.shop import DEPLOYMENT, open_shop
+from e2e.tests.team import Team
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +38,17 @@ def namespace(node: RealNode) -> Iterator[str]:
     node.add_namespace(name)
     yield name
     node.api().delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture(scope="session")
+def shop(node: RealNode) -> RealNode:
+    """The node with the operator on it, and types to choose from."""
+    if node.api().find(DEPLOYMENT) is None:
+        open_shop(node)
+    return node
+
+
+@pytest.fixture
+def team(shop: RealNode, namespace: str) -> Team:
+    """A tenant with nothing yet."""
+    return Team(node=shop, namespace=namespace)

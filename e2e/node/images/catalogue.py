@@ -1,5 +1,6 @@
 """The images of the tests, and the archive that holds them all."""
 
+import fcntl
 import hashlib
 from pathlib import Path
 
@@ -71,9 +72,11 @@ def images() -> Path:
     wanted = catalogue()
     named = "".join(image.fingerprint for image in wanted)
     target = cache_home() / f"images-{hashlib.sha256(named.encode()).hexdigest()[:16]}.tar"
-    if not target.exists():
-        write_archive(wanted, target)
-        for older in target.parent.glob("images-*.tar"):
-            if older != target:
-                older.unlink(missing_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_name("images.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            for older in target.parent.glob("images-*"):
+                older.unlink()
+            write_archive(wanted, target)
     return target

@@ -1,0 +1,80 @@
+"""The operator in the cluster, from its own image and with the rights that deploy/ gives it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from e2e.cluster import until
+from e2e.node import RealNode
+from e2e.node.images.operator import OPERATOR
+from e2e.node.images.ssh_server import SSH_SERVER
+
+NAMESPACE = "gpustack-system"
+NAME = "gpustack-ctrl"
+DEPLOY = Path(__file__).parents[2] / "deploy"
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{NAME}"
+TYPES = "/apis/worker.gpustack.ai/v1/instancetypes"
+SETTINGS = f"/apis/gpustack.ai/v1/namespaces/{NAMESPACE}/settings"
+_SMALL = {"unitResources": {"cpu": "1", "ram": "256Mi"}, "localStorage": "1Gi"}
+_CARD = {**_SMALL, "acceleratorMemoryMiB": 81920}
+# What the administrator offers: two manufacturers, in two dialects, and no card at all.
+OFFERED: dict[str, dict[str, Any]] = {
+    "nvidia": {
+        **_CARD,
+        "manufacturer": "nvidia",
+        "partitionProfiles": [{"name": "3g.40gb", "memoryMiB": 40960}],
+    },
+    "amd": {**_CARD, "manufacturer": "amd"},
+    "nvidia-plain": {**_CARD, "manufacturer": "nvidia", "dialect": "nvidia"},
+    "cpu": _SMALL,
+    "cpu-tiny": {"unitResources": {"cpu": "1", "ram": "64Mi"}, "localStorage": "16Mi"},
+}
+
+
+def open_shop(node: RealNode) -> None:
+    """Install the operator and what it offers, and return when it works."""
+    folder = node.layout.cache / "deploy"
+    folder.mkdir()
+    name, _, tag = OPERATOR.rpartition(":")
+    overlay = {
+        "resources": [os.path.relpath(DEPLOY, folder)],
+        "images": [{"name": f"gpustack/{NAME}", "newName": name, "newTag": tag}],
+    }
+    folder.joinpath("kustomization.yaml").write_text(json.dumps(overlay))
+    node.kubectl("apply", "--server-side", "-k", str(folder))
+    rolled_out(node)
+    for kind, spec in OFFERED.items():
+        node.api().post(TYPES, instance_type(kind, spec))
+    change_setting(node, "instance-ssh-server-image", SSH_SERVER)
+
+
+def instance_type(name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the InstanceType *name* with *spec*."""
+    kind = {"apiVersion": "worker.gpustack.ai/v1", "kind": "InstanceType"}
+    return {**kind, "metadata": {"name": name}, "spec": spec}
+
+
+def rolled_out(node: RealNode) -> None:
+    """Return when the operator that was asked for is the one that runs, and is ready."""
+    wanted = ("rollout", "status", f"deployment/{NAME}", "--timeout=90s")
+    node.kubectl(*wanted, "--namespace", NAMESPACE)
+
+
+def change_setting(node: RealNode, name: str, value: str) -> None:
+    """Give the Setting *name* a *value*, and return when that is in force."""
+    path = f"{SETTINGS}/{name}"
+    until(lambda: node.api().find(path) is not None, f"the Setting {name} does not appear")
+    node.api().patch(path, {"spec": {"value": value}})
+    until(
+        lambda: node.api().get(path).get("status", {}).get("value", "") == value,
+        f"the Setting {name} is not in force",
+    )
+
+
+def replicas(node: RealNode, count: int) -> None:
+    """Have *count* operators, and return when it is so."""
+    node.api().patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": count}})
+    pods = f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector=app.kubernetes.io/name={NAME}"
+    until(lambda: len(node.api().get(pods)["items"]) == count, f"there are not {count} operators")
+    rolled_out(node)
