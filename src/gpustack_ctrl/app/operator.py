@@ -49,56 +49,49 @@ async def operator(
     """Join all parts over *client*; the one thing read ahead is the seed of the host keys."""
     seed = await host_key_seed(client.rest, namespace)
     watched = informers(client, namespace=namespace, clock=clock, metrics=metrics)
+    recorder = _recorder(client, clock, metrics)
+    queues = _queues(clock, metrics)
+    attach(watched, queues, namespace=namespace)
+    for name in CATALOGUE:
+        queues.settings.add(ObjectKey(namespace, name))
     caches = watched.caches
     actor = Actor(writer=client.rest, caches=caches, freshness=Freshness(), clock=clock)
-    recorder = _recorder(client, clock, metrics)
-    queues = Queues(
+    events = Events(recorder.record)
+    reconcilers: Mapping[WorkQueue[ObjectKey], Reconciler] = {
+        queues.instances: InstanceReconciler(
+            caches=caches, actor=actor, clock=clock, host_key_seed=seed, events=events
+        ),
+        queues.isolation: IsolationReconciler(caches=caches, actor=actor),
+        queues.settings: SettingReconciler(
+            caches=caches, actor=actor, clock=clock, seeds=seeds(environ)
+        ),
+        queues.ssh_keys: SSHPublicKeyReconciler(caches=caches, actor=actor, clock=clock),
+        queues.types: InstanceTypeReconciler(caches=caches, actor=actor, clock=clock),
+    }
+    return Operator(
+        recorder=recorder,
+        informers=watched,
+        controllers=tuple(
+            Controller(
+                name=queue.name,
+                reconciler=reconciler,
+                queue=queue,
+                clock=clock,
+                workers=workers,
+                metrics=metrics.controller(queue.name, workers=workers),
+            )
+            for queue, reconciler in reconcilers.items()
+        ),
+    )
+
+
+def _queues(clock: Clock, metrics: Metrics) -> Queues:
+    return Queues(
         instances=_queue("instance", clock, metrics),
         isolation=_queue("isolation", clock, metrics),
         settings=_queue("setting", clock, metrics),
         ssh_keys=_queue("sshpublickey", clock, metrics),
         types=_queue("instancetype", clock, metrics),
-    )
-    attach(watched, queues, namespace=namespace)
-    for name in CATALOGUE:
-        queues.settings.add(ObjectKey(namespace, name))
-
-    def controller(reconciler: Reconciler, queue: WorkQueue[ObjectKey]) -> Controller:
-        return Controller(
-            name=queue.name,
-            reconciler=reconciler,
-            queue=queue,
-            clock=clock,
-            workers=workers,
-            metrics=metrics.controller(queue.name, workers=workers),
-        )
-
-    return Operator(
-        recorder=recorder,
-        informers=watched,
-        controllers=(
-            controller(
-                InstanceReconciler(
-                    caches=caches,
-                    actor=actor,
-                    clock=clock,
-                    host_key_seed=seed,
-                    events=Events(recorder.record),
-                ),
-                queues.instances,
-            ),
-            controller(IsolationReconciler(caches=caches, actor=actor), queues.isolation),
-            controller(
-                SettingReconciler(caches=caches, actor=actor, clock=clock, seeds=seeds(environ)),
-                queues.settings,
-            ),
-            controller(
-                SSHPublicKeyReconciler(caches=caches, actor=actor, clock=clock), queues.ssh_keys
-            ),
-            controller(
-                InstanceTypeReconciler(caches=caches, actor=actor, clock=clock), queues.types
-            ),
-        ),
     )
 
 
@@ -117,9 +110,6 @@ def _queue(name: str, clock: Clock, metrics: Metrics) -> WorkQueue[ObjectKey]:
 
 
 def seeds(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The values that the environment gives to Settings that are missing."""
-    return {
-        name: environ[entry.variable]
-        for name, entry in CATALOGUE.items()
-        if entry.variable in environ
-    }
+    """The values that the environment gives to Settings that are missing; "" gives none."""
+    told = {name: environ.get(entry.variable, "") for name, entry in CATALOGUE.items()}
+    return {name: value for name, value in told.items() if value}
