@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.node import RealNode, missing, running
+from e2e.tests.keys import User, new_user
 from e2e.tests.shop import DEPLOYMENT, open_shop
 from e2e.tests.team import Team
 
@@ -52,3 +53,11 @@ def shop(node: RealNode) -> RealNode:
 def team(shop: RealNode, namespace: str) -> Team:
     """A tenant with nothing yet."""
     return Team(node=shop, namespace=namespace)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    """Somebody outside, with a key pair."""
+    folder = tmp_path / "user"
+    folder.mkdir()
+    return new_user(folder)

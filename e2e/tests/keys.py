@@ -1,0 +1,103 @@
+"""A user's key pairs, and OpenSSH's client as she would call it from outside."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from e2e.node.layout import NODE_ADDRESS
+from e2e.tests.team import node_ports
+
+Done = subprocess.CompletedProcess[str]
+_PATIENCE = 90.0
+
+
+@attrs.frozen(kw_only=True)
+class User:
+    """Somebody with a key pair in *folder*, outside the cluster."""
+
+    folder: Path
+
+    @property
+    def public(self) -> str:
+        """The line that she gives to others."""
+        return self.key.with_suffix(".pub").read_text().strip()
+
+    @property
+    def key(self) -> Path:
+        """Her private key."""
+        return self.folder / "id"
+
+    def reaching(self, instance: dict[str, Any]) -> "Login":
+        """Return her way into *instance*, trusting the host key that its status tells."""
+        return Login(
+            user=self, port=node_ports(instance)[22, "TCP"], alias=instance["metadata"]["uid"]
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Login:
+    """Where *user* logs in: a node port, and the host key known as *alias*."""
+
+    user: User
+    port: int
+    alias: str
+
+    def options(self) -> tuple[str, ...]:
+        """What every client of OpenSSH is told."""
+        known = self.user.folder / "known_hosts"
+        told = {
+            "Port": self.port,
+            "User": "root",
+            "IdentityFile": self.user.key,
+            "IdentitiesOnly": "yes",
+            "HostKeyAlias": self.alias,
+            "UserKnownHostsFile": known,
+            # The first login learns the host key; afterwards another one is refused.
+            "StrictHostKeyChecking": "accept-new",
+            "BatchMode": "yes",
+            "LogLevel": "ERROR",
+            "ConnectTimeout": 10,
+        }
+        return tuple(f"-o{name}={value}" for name, value in told.items())
+
+    def run(self, *command: str, options: tuple[str, ...] = (), stdin: str = "") -> Done:
+        """Return what *command* on the far side came to."""
+        return self._call("ssh", *options, *self.options(), NODE_ADDRESS, *command, stdin=stdin)
+
+    def copy(self, source: str, target: str) -> Done:
+        """Copy by scp; a side that begins with a colon is the far one."""
+        sides = [
+            f"{NODE_ADDRESS}{side}" if side.startswith(":") else side for side in (source, target)
+        ]
+        return self._call("scp", "-q", *self.options(), *sides)
+
+    def sftp(self, *orders: str) -> Done:
+        """Give *orders* to sftp."""
+        return self._call(
+            "sftp", "-q", "-b", "-", *self.options(), NODE_ADDRESS, stdin="\n".join(orders)
+        )
+
+    def spawn(self, *command: str, options: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
+        """Start *command* on the far side."""
+        return subprocess.Popen(
+            ("ssh", *options, *self.options(), NODE_ADDRESS, *command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _call(self, *command: str, stdin: str = "") -> Done:
+        return subprocess.run(
+            command, input=stdin, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+
+
+def new_user(folder: Path) -> User:
+    """Return somebody with a new key pair."""
+    made = User(folder=folder)
+    generate = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", str(made.key))
+    subprocess.run(generate, check=True)
+    return made
