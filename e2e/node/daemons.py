@@ -1,6 +1,7 @@
 """The daemons of a node, in the order they start, and how each is started."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 
@@ -111,11 +112,20 @@ def kube_proxy(layout: NodeLayout) -> Part:
 def device_plugin(layout: NodeLayout) -> Part:
     """Return the plugin that pretends to own accelerators, each with a device node."""
     resources = [
-        f"{resource}={count}={variable}=/dev/null"
+        f"{resource}={count}={variable}={_device()}"
         for manufacturer in _MAKERS
         for resource, count, variable in offers(manufacturer)
     ]
     return Part(name="deviceplugin", arguments=(f"-state={layout.devices}", *resources))
+
+
+def _device() -> str:
+    """Return a device that a container cannot open unless it is given it, where there is one.
+
+    /dev/net/tun would not do: older runc lets everybody open it.
+    """
+    rare = ("/dev/fuse", "/dev/kvm")
+    return next((path for path in rare if Path(path).exists()), "/dev/null")
 
 
 def offers(manufacturer: str) -> tuple[tuple[str, int, str], ...]:

@@ -10,7 +10,7 @@ import pytest
 from e2e.node import RealNode, missing, running
 from e2e.tests.keys import User, new_user
 from e2e.tests.shop import DEPLOYMENT, open_shop
-from e2e.tests.team import Team
+from e2e.tests.team import Team, tenancy
 
 
 @pytest.fixture(scope="session")
@@ -50,9 +50,10 @@ def shop(node: RealNode) -> RealNode:
 
 
 @pytest.fixture
-def team(shop: RealNode, namespace: str) -> Team:
+def team(shop: RealNode) -> Iterator[Team]:
     """A tenant with nothing yet."""
-    return Team(node=shop, namespace=namespace)
+    with tenancy(shop) as made:
+        yield made
 
 
 @pytest.fixture

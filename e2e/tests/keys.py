@@ -1,11 +1,13 @@
 """A user's key pairs, and OpenSSH's client as she would call it from outside."""
 
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from e2e.cluster import until
 from e2e.node.layout import NODE_ADDRESS
 from e2e.tests.team import node_ports
 
@@ -31,9 +33,13 @@ class User:
 
     def reaching(self, instance: dict[str, Any]) -> "Login":
         """Return her way into *instance*, trusting the host key that its status tells."""
-        return Login(
+        told = instance["status"]["ssh"]["knownHosts"]
+        self.folder.joinpath("known_hosts").write_text(f"{told}\n")
+        made = Login(
             user=self, port=node_ports(instance)[22, "TCP"], alias=instance["metadata"]["uid"]
         )
+        until(made.is_open, "the SSH server does not answer", seconds=10)
+        return made
 
 
 @attrs.frozen(kw_only=True)
@@ -43,6 +49,18 @@ class Login:
     user: User
     port: int
     alias: str
+
+    def is_open(self) -> bool:
+        """Whether the server answers.
+
+        That is a moment after the Instance is Ready: no probe watches the server, lest one that
+        hangs takes the workload's own ports away.
+        """
+        try:
+            with socket.create_connection((NODE_ADDRESS, self.port), timeout=5) as connection:
+                return connection.recv(4) == b"SSH-"
+        except OSError:
+            return False
 
     def options(self) -> tuple[str, ...]:
         """What every client of OpenSSH is told."""
@@ -54,8 +72,7 @@ class Login:
             "IdentitiesOnly": "yes",
             "HostKeyAlias": self.alias,
             "UserKnownHostsFile": known,
-            # The first login learns the host key; afterwards another one is refused.
-            "StrictHostKeyChecking": "accept-new",
+            "StrictHostKeyChecking": "yes",
             "BatchMode": "yes",
             "LogLevel": "ERROR",
             "ConnectTimeout": 10,

@@ -1,8 +1,10 @@
 """A tenant's namespace: what a user does there, and what she sees."""
 
 import json
+import secrets
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -130,6 +132,15 @@ class Team:
 
     def _core(self, plural: str) -> str:
         return f"/api/v1/namespaces/{self.namespace}/{plural}"
+
+
+@contextmanager
+def tenancy(node: RealNode) -> Iterator[Team]:
+    """Have a team for the length of the block."""
+    name = f"test-{secrets.token_hex(3)}"
+    node.add_namespace(name)
+    yield Team(node=node, namespace=name)
+    node.api().delete(f"/api/v1/namespaces/{name}")
 
 
 def is_current(instance: Wire) -> bool:
