@@ -174,6 +174,27 @@ def test_the_name_of_the_isolation_policy_is_not_the_tenants_to_take(guarded: Cl
     assert "" == refused(guarded.api(), resource, TEAM, spec, name=names.ISOLATION_POLICY)
 
 
+@pytest.mark.parametrize("resource", [names.CONFIG_MAP, names.SECRET])
+def test_entries_that_would_open_accelerators_are_refused(
+    guarded: Cluster, resource: Resource
+) -> None:
+    def told(entry: str) -> str:
+        body = {
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            "metadata": {"name": "settings"},
+            "data": {entry: "YWxs"},
+        }
+        try:
+            guarded.api(TENANT).post(f"{resource.collection(TEAM)}?dryRun=All", body)
+        except ApiStatusError as error:
+            return str(error)
+        return ""
+
+    assert "would open accelerators" in told("NVIDIA_VISIBLE_DEVICES")
+    assert "" == told("MODE")
+
+
 @pytest.mark.parametrize("resource", [names.SETTING, names.INSTANCE_TYPE])
 def test_tenants_write_neither_settings_nor_types(guarded: Cluster, resource: Resource) -> None:
     told = refused(guarded.api(TENANT), resource, HOME if resource.namespaced else "", {})

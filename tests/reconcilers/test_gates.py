@@ -160,3 +160,11 @@ def test_n2_a_policy_that_does_not_isolate_as_asked_is_waited_for(held: Any) -> 
     told = only(settings=NO_POLICY, policy=held)
 
     assert ("isolation", "PolicyPending", "cluster") == (told.gate, told.reason, told.owner)
+
+
+def test_t3_a_policy_that_is_refused_is_told_in_the_words_of_the_api_server() -> None:
+    told = shut_gate(seen(BOX, settings=NO_POLICY, policy_refusal="exceeded quota: policies"))
+
+    assert told is not None
+    assert ("isolation", "PolicyRefused", "admin") == (told.gate, told.reason, told.owner)
+    assert "exceeded quota: policies" in told.message

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpustack_ctrl.api.environment import RESERVED, EnvVar
+from gpustack_ctrl.api.environment import RESERVED, EnvFromSource, EnvVar, OptionalReference
 from gpustack_ctrl.api.manufacturer_overrides import override
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.gates import shut_gate
@@ -42,3 +42,13 @@ def test_variables_that_narrow_inside_the_container_are_the_users() -> None:
     box = instance(env=(EnvVar(name="CUDA_VISIBLE_DEVICES", value="0"),))
 
     assert shut_gate(seen(box)) is None
+
+
+@pytest.mark.parametrize(
+    ("prefix", "held"), [("NVIDIA_", True), ("N", True), ("APP_", False), ("", False)]
+)
+def test_a_prefix_that_could_make_a_reserved_name_is_told(prefix: str, *, held: bool) -> None:
+    source = EnvFromSource(prefix=prefix, configMapRef=OptionalReference(name="settings"))
+    told = shut_gate(seen(instance(envFrom=(source,))))
+
+    assert held == (told is not None and told.reason == "ReservedVariable")

@@ -10,7 +10,7 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.core import Service
 from gpustack_ctrl.api.ports import InstancePort
 from gpustack_ctrl.reconcilers import service
-from tests.helpers.builders import instance, ports
+from tests.helpers.builders import TCP_22, instance, ports
 from tests.helpers.service_life import NodePorts, ServiceLife
 from tests.helpers.strategies import Identities, labelled_ports, port_lists
 from tests.reconcilers.resource_strategies import unhurried
@@ -29,10 +29,6 @@ MEDDLING: dict[str, Callable[[ServiceLife], None]] = {
     "widen the selector": lambda life: life.meddle({"spec": {"selector": {"app": "all"}}}),
     "turn the selector": lambda life: life.meddle({"spec": {"selector": {names.PART_OF: "x"}}}),
     "remove its owner": lambda life: life.meddle({"metadata": {"ownerReferences": None}}),
-    "add an owner": lambda life: life.meddle(
-        {"metadata": {"ownerReferences": [*_owners(life), {"apiVersion": "v1", "kind": "ConfigMap",
-                                                          "name": "x", "uid": "x"}]}}
-    ),
     "make it a cluster IP": lambda life: life.meddle({"spec": {"type": "ClusterIP"}}),
     "publish ends": lambda life: life.meddle({"spec": {"publishNotReadyAddresses": True}}),
     "drop the note": lambda life: life.meddle({"metadata": {"annotations": None}}),
@@ -141,6 +137,16 @@ def test_s5_whatever_somebody_did_to_the_service_it_comes_back_as_promised(
     assert actions <= 1
     assert promised == life.held == life.told
     assert before == _shape(life.service)
+
+
+def test_s3_an_owner_that_others_add_is_left_alone() -> None:
+    life = ServiceLife(instance=instance(ports=ports(TCP_22)))
+    life.settle()
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "uid-of-other"}
+    life.meddle({"metadata": {"ownerReferences": [*_owners(life), other]}})
+
+    assert 0 == life.settle()
+    assert ["Instance", "ConfigMap"] == [held["kind"] for held in _owners(life)]
 
 
 def _shape(held: Service | None) -> Any:

@@ -130,10 +130,16 @@ def test_i4_the_lines_to_paste_name_port_alias_and_address() -> None:
 
 
 def test_i4_a_pod_with_another_host_key_tells_that_ones_fingerprint_and_no_line() -> None:
-    found = status(looking(pod=serving(shown="SHA256:older"))).ssh
+    older = f"SHA256:{'o' * 43}"
+    found = status(looking(pod=serving(shown=older))).ssh
 
     assert found is not None
-    assert ("SHA256:older", "") == (found.fingerprint, found.knownHosts)
+    assert (older, "") == (found.fingerprint, found.knownHosts)
+
+
+@pytest.mark.parametrize("written", ["", "SHA256:short", f"SHA256:{'o' * 300}", "nonsense"])
+def test_i4_what_is_no_fingerprint_is_not_told_as_one(written: str) -> None:
+    assert status(looking(pod=serving(shown=written))).ssh is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpustack_ctrl.api.errors import UnreachableError
@@ -35,6 +35,7 @@ def told(world: World) -> int:
     return sum(event.get("series", {}).get("count", 1) for event in world.server.events)
 
 
+@example([("happens", 0), ("loses", 1), ("passes", 0), ("happens", 0)])
 @given(histories)
 def test_w7_each_occurrence_is_in_one_event_or_is_counted_as_dropped(steps: list[Step]) -> None:
     async def live() -> None:

@@ -96,6 +96,7 @@ class _Factory:
             decode=codec.reader(kind),
             indexers=indexers or {},
             clock=self.clock,
+            current=True,  # An old `stop: true` would delete a Pod that was started since.
             metrics=series,
         )
         series.observe_silence(lambda: informer.silence)

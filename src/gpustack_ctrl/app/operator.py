@@ -56,12 +56,17 @@ async def operator(
         queues.settings.add(ObjectKey(namespace, name))
     caches = watched.caches
     actor = Actor(writer=client.rest, caches=caches, freshness=Freshness(), clock=clock)
-    events = Events(recorder.record)
+    events, refusals = Events(recorder.record), dict[str, str]()
     reconcilers: Mapping[WorkQueue[ObjectKey], Reconciler] = {
         queues.instances: InstanceReconciler(
-            caches=caches, actor=actor, clock=clock, host_key_seed=seed, events=events
+            caches=caches,
+            actor=actor,
+            clock=clock,
+            host_key_seed=seed,
+            events=events,
+            policy_refusals=refusals,
         ),
-        queues.isolation: IsolationReconciler(caches=caches, actor=actor),
+        queues.isolation: IsolationReconciler(caches=caches, actor=actor, refusals=refusals),
         queues.settings: SettingReconciler(
             caches=caches, actor=actor, clock=clock, seeds=seeds(environ)
         ),

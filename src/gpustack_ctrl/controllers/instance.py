@@ -36,6 +36,8 @@ from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 
 STALE_RETRY_SECONDS = 0.25
+POLICY_SECONDS = 5.0
+"""A policy that comes is an event; one that is refused is none."""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,6 +49,7 @@ class InstanceReconciler:
     clock: Clock
     host_key_seed: bytes = attrs.field(repr=False)
     events: Events = attrs.field(factory=Events)
+    policy_refusals: Mapping[str, str] = attrs.field(factory=dict)
     patience: Patience = attrs.field(factory=Patience)
     _uids: dict[ObjectKey, str] = attrs.field(factory=dict, init=False)
 
@@ -98,6 +101,7 @@ class InstanceReconciler:
             pods=caches.pods.by_index(OWNER, instance.uid),
             service=service,
             policy=caches.policies.get(ObjectKey(key.namespace, names.ISOLATION_POLICY)),
+            policy_refusal=self.policy_refusals.get(key.namespace, ""),
             holders=self._holders(key, node_ports(instance, service).values()),
             node=caches.nodes.get(ObjectKey("", pod.spec.nodeName)) if pod else None,
             pinned=caches.nodes.get(ObjectKey("", instance.spec.nodeName)),
@@ -159,6 +163,10 @@ class InstanceReconciler:
 
 def _seconds_to_look(seen: InstanceSnapshot, told: InstanceStatus) -> float:
     """When something is to be done or told that no event announces; 0 if nothing is."""
-    figures = LOOK_AGAIN_SECONDS if seen.uses is not None else None
-    waits = (seconds_to_retry(told.failures, seen.now), seconds_to_overdue(seen), figures)
+    waits = (
+        seconds_to_retry(told.failures, seen.now),
+        seconds_to_overdue(seen),
+        LOOK_AGAIN_SECONDS if seen.uses is not None else None,
+        POLICY_SECONDS if told.blocker and told.blocker.gate == "isolation" else None,
+    )
     return min((wait for wait in waits if wait), default=0.0)

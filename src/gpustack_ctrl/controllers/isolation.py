@@ -1,5 +1,7 @@
 """The controller of isolation policies: one key for each namespace."""
 
+from collections.abc import MutableMapping
+
 import attrs
 import structlog
 
@@ -22,6 +24,8 @@ class IsolationReconciler:
 
     caches: Caches
     actor: Actor
+    refusals: MutableMapping[str, str] = attrs.field(factory=dict)
+    """What the API server said no to, by namespace; Instances that wait for it tell it."""
 
     async def reconcile(self, request: Request) -> Result:
         """Bring the policy into shape."""
@@ -31,7 +35,9 @@ class IsolationReconciler:
         plan = plan_all(NAMESPACE_KINDS, self.observe(request.name))
         structlog.contextvars.bind_contextvars(actions=[str(action) for action in plan])
         refused = await self.actor.perform(owner, plan)
+        self.refusals.pop(request.name, None)
         if refused:
+            self.refusals[request.name] = refused[0].error.message
             raise ExceptionGroup("refused by the API server", [held.error for held in refused])
         return DONE
 

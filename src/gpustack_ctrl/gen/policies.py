@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpustack_ctrl.api import names
+from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.meta import Resource
 from gpustack_ctrl.reconcilers.catalogue import CATALOGUE, HOST_PATHS, PRIVILEGED, Definition
 
@@ -51,6 +52,8 @@ def policies(namespace: str) -> tuple[Manifest, ...]:
             ".filter(v, has(v.hostPath)).all(v, v in oldObject.spec.additionalVolumes)",
         ),
         *_pod_labels(),
+        *_reserved_entries(names.CONFIG_MAP),
+        *_reserved_entries(names.SECRET),
         *_policy_name(),
     )
 
@@ -122,6 +125,25 @@ def _pod_labels() -> tuple[Manifest, Manifest]:
         ["CREATE", "UPDATE"],
         [(_IS_TRUSTED, message)],
         conditions=[("label-changes", f"{_NEW_LABEL} != {_OLD_LABEL}")],
+    )
+
+
+def _reserved_entries(resource: Resource) -> tuple[Manifest, Manifest]:
+    """An entry that `envFrom` makes a variable of beats what the device plugin says."""
+    variables = sorted({name for row in MANUFACTURERS.values() for name in row.invisible})
+    listed = ", ".join(f"'{name}'" for name in variables)
+    message = (
+        f"an entry named {', '.join(variables)} would open accelerators to whoever takes it as a "
+        "variable: give it another name"
+    )
+    return _policy(
+        f"reserved-{resource.plural}",
+        resource,
+        ["CREATE", "UPDATE"],
+        [(_IS_TRUSTED, message)],
+        conditions=[
+            ("has-such-an-entry", f"has(object.data) && [{listed}].exists(v, v in object.data)")
+        ],
     )
 
 

@@ -44,6 +44,20 @@ def owner_of(instance: Instance) -> OwnerReference:
     )
 
 
+def owners(instance: Instance, have: ObjectMeta) -> tuple[OwnerReference, ...]:
+    """Who a child of *instance* should belong to: to it, and to whom others gave it besides.
+
+    Its own Pod is no owner: an older generation gave Services to Pods, to go with them.
+    """
+    ours = owner_of(instance)
+    others = (
+        held
+        for held in have.ownerReferences
+        if not held.controller and held.uid != ours.uid and held.kind != names.POD.kind
+    )
+    return (ours, *others)
+
+
 def described(metadata: ObjectMeta) -> str:
     """Whose an object is, for a person: its controller, or that it has none."""
     owner = metadata.controller

@@ -65,13 +65,17 @@ def _reserved_variables(seen: InstanceSnapshot) -> Blocker | None:
     """An explicit variable beats what the device plugin sets, and would open other cards."""
     rows = seen.settings.manufacturers.values()
     reserved = {names.CONTAINER_MARK, *(name for row in rows for name in row.invisible)}
-    taken = [variable.name for variable in seen.instance.spec.env if variable.name in reserved]
-    if not taken:
+    spec = seen.instance.spec
+    taken = [f"spec.env sets {held.name}" for held in spec.env if held.name in reserved]
+    begun = [
+        f"spec.envFrom begins names with {source.prefix}"
+        for source in spec.envFrom
+        if source.prefix and any(name.startswith(source.prefix) for name in reserved)
+    ]
+    if not taken and not begun:
         return None
-    message = (
-        f"spec.env sets {', '.join(taken)}, by which devices and logins are given out: "
-        "remove it while stopped"
-    )
+    told = ", ".join((*taken, *begun))
+    message = f"{told}, by which devices and logins are given out: remove it while stopped"
     return Blocker(gate="admission", reason="ReservedVariable", message=message, owner=USER)
 
 
@@ -116,6 +120,9 @@ def _isolation(seen: InstanceSnapshot) -> Blocker | None:
         return Blocker(gate="isolation", reason="SettingInvalid", message=message, owner=ADMIN)
     if not cidrs or in_place(seen.policy, cidrs):
         return None
+    if seen.policy_refusal:
+        message = f"NetworkPolicy {names.ISOLATION_POLICY} is refused: {seen.policy_refusal}"
+        return Blocker(gate="isolation", reason="PolicyRefused", message=message, owner=ADMIN)
     message = f"NetworkPolicy {names.ISOLATION_POLICY} is not in place yet"
     return Blocker(gate="isolation", reason="PolicyPending", message=message, owner=CLUSTER)
 

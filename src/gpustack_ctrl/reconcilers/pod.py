@@ -10,7 +10,7 @@ from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.plan.actions import PatchType, Plan, create, delete
 from gpustack_ctrl.plan.diff import diff, patched
 from gpustack_ctrl.reconcilers.adoption import awaits_adoption
-from gpustack_ctrl.reconcilers.claims import Claim, claim, owner_of
+from gpustack_ctrl.reconcilers.claims import Claim, claim, owner_of, owners
 from gpustack_ctrl.reconcilers.failures import may_be_replaced
 from gpustack_ctrl.reconcilers.gates import shut_gate
 from gpustack_ctrl.reconcilers.kind import ChildKind
@@ -91,7 +91,7 @@ def _marked(seen: InstanceSnapshot, pod: Pod) -> Plan:
     want = ObjectMeta(
         labels={names.PART_OF: seen.instance.uid, names.TYPE: names.INSTANCES},
         annotations={names.RESTARTED_AT: seen.instance.spec.restartedAt},
-        ownerReferences=(owner_of(seen.instance),),
+        ownerReferences=owners(seen.instance, pod.metadata),
     )
     have = codec.to_wire(pod.metadata)
     return diff(names.POD, {"metadata": codec.to_wire(want)}, {"metadata": have}, seen=pod.metadata)

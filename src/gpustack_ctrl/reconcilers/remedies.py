@@ -15,6 +15,7 @@ _REMEDIES: Mapping[str, str] = {
     "Security level of the namespace",
     "LimitRangeViolation": "keep spec.resources within the LimitRange of the namespace",
     "Forbidden": "an administrator must bind the operator to its ClusterRole",
+    "PolicyRefused": "an administrator must let the operator write it in this namespace",
     "SchedulingGated": "the queue lifts them when there is room: see the LocalQueue of the "
     "namespace",
     "ClaimNotFound": "create the PersistentVolumeClaim, or name another one while stopped",

@@ -14,7 +14,7 @@ from gpustack_ctrl.api.ports import PortIdentity, Protocol
 from gpustack_ctrl.plan.actions import Plan, create, delete
 from gpustack_ctrl.plan.diff import diff
 from gpustack_ctrl.reconcilers.adoption import service_claim
-from gpustack_ctrl.reconcilers.claims import Claim, owner_of
+from gpustack_ctrl.reconcilers.claims import Claim, owners
 from gpustack_ctrl.reconcilers.kind import ChildKind
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
@@ -60,7 +60,7 @@ def desired(instance: Instance, observed: Service | None) -> Service | None:
             namespace=instance.key.namespace,
             labels=labels,
             annotations={names.PORTS: _written(identities)},
-            ownerReferences=(owner_of(instance),),
+            ownerReferences=owners(instance, observed.metadata if observed else ObjectMeta()),
         ),
         spec=ServiceSpec(
             type="NodePort",

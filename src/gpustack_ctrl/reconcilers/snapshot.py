@@ -34,6 +34,7 @@ class InstanceSnapshot:
     pods: tuple[Pod, ...] = ()
     service: Service | None = None
     policy: NetworkPolicy | None = None
+    policy_refusal: str = ""
     holders: Mapping[int, ObjectKey] = attrs.field(factory=dict)
     node: Node | None = None
     pinned: Node | None = None

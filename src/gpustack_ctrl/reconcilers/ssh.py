@@ -1,5 +1,6 @@
 """Whether one can log in to an Instance, and the words to paste."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpustack_ctrl.api import names
@@ -15,6 +16,7 @@ from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 SSH_READY = "SSHReady"
 SSH_PORT = (22, Protocol.TCP)
 _LOCAL_PORT = 2222
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
 
 
 def ssh_ready(
@@ -40,9 +42,9 @@ def ssh_status(
     seen: InstanceSnapshot, pod: Pod | None, ports: Sequence[PortStatus], addresses: Sequence[str]
 ) -> SSHStatus | None:
     """How to log in to the running Pod; the key is the one that this Pod was given."""
-    shown = pod.metadata.annotations.get(names.HOST_KEY) if pod else None
-    if shown is None:
-        return None
+    shown = pod.metadata.annotations.get(names.HOST_KEY, "") if pod else ""
+    if not _FINGERPRINT.fullmatch(shown):
+        return None  # There is none, or somebody wrote it.
     return SSHStatus(
         fingerprint=shown,
         command=_command(seen, ports, addresses),

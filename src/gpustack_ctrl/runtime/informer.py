@@ -61,6 +61,8 @@ class Informer(Generic[T]):
     indexers: Mapping[str, Indexer[T]] = attrs.field(factory=dict)
     clock: Clock = attrs.field(factory=SystemClock)
     random: Callable[[], float] = random.random
+    current: bool = False
+    """Whether the first list must show all that was written before it was asked for."""
     metrics: InformerMetrics = attrs.field(factory=Unmetered)
     _handlers: list[Handler[T]] = attrs.field(factory=list, init=False)
     _synced: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
@@ -76,6 +78,7 @@ class Informer(Generic[T]):
             sink=self,
             clock=self.clock,
             random=self.random,
+            current=self.current,
             metrics=self.metrics,
         )
 

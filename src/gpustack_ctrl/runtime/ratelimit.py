@@ -39,7 +39,7 @@ class Backoff:
 
     base: float = 0.005
     factor: float = 2.0
-    maximum: float = 300.0
+    maximum: float = 60.0
     jitter: float = 0.15
 
     def delay(self, failures: int, *, at: float = 0.5) -> float:
@@ -81,10 +81,14 @@ class ItemBackoff(Generic[K]):
         return len(self._failures)
 
 
+LONGEST_QUEUE_SECONDS = 10.0
+
+
 class TokenBucket:
     """At most *burst* at once and *rate* a second in the long run.
 
-    Whoever finds the bucket empty reserves a coming token and is told when it comes.
+    Whoever finds the bucket empty reserves a coming token and is told when it comes. The
+    queue for tokens has an end, so that the many failures of one do not stop another.
     """
 
     def __init__(self, *, clock: Clock, rate: float = 50.0, burst: int = 200) -> None:
@@ -99,7 +103,8 @@ class TokenBucket:
         now = self._clock.monotonic()
         earned = (now - self._counted_at) * self._rate
         self._counted_at = now
-        self._tokens = min(self._tokens + earned, self._burst) - 1
+        debt = -self._rate * LONGEST_QUEUE_SECONDS
+        self._tokens = max(min(self._tokens + earned, self._burst) - 1, debt)
         return max(0.0, -self._tokens / self._rate)
 
 

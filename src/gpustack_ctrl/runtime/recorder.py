@@ -170,7 +170,7 @@ class Recorder:
         try:
             await self._write(held)
         except AlreadyExistsError:
-            pass  # The answer to an earlier attempt was lost.
+            count = 1  # The answer to an earlier attempt was lost, and it may have told of less.
         except ApiError as error:
             self._failed(held, error)
             return

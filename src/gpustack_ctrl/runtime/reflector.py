@@ -69,6 +69,7 @@ class Reflector(Generic[T]):
     sink: Sink[T]
     clock: Clock
     random: Callable[[], float]
+    current: bool = False
     metrics: InformerMetrics = attrs.field(factory=Unmetered)
     trouble: str = attrs.field(default="", init=False)
     """Why the last list or watch failed; empty when all is well."""
@@ -78,7 +79,7 @@ class Reflector(Generic[T]):
     _decoder: ObjectDecoder[T] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._watcher = Watcher(random=self.random)
+        self._watcher = Watcher(random=self.random, current=self.current)
         self._decoder = ObjectDecoder(self.decode, report=self._report)
 
     async def run(self) -> None:

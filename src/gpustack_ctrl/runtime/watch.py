@@ -133,10 +133,13 @@ class Watcher(Generic[T]):
     Guarantees: a watch resumes only from a version the server handed out as that of a
     list, an event or a bookmark; never twice in a row from one that it called gone,
     unless the newest state has it again; failures are spaced by a back-off.
+
+    The first list may be as old as the cache of the server that answers; with *current*
+    it is not older than the request.
     """
 
-    def __init__(self, *, random: Callable[[], float]) -> None:
-        self.state: State[T] = Unlisted()
+    def __init__(self, *, random: Callable[[], float], current: bool = False) -> None:
+        self.state: State[T] = ANEW if current else Unlisted()
         self.wait = 0.0
         self._random = random
         self._backoff = RelistBackoff(random=random)

@@ -66,6 +66,12 @@ async def test_t2_a_running_instance_is_not_ready_while_the_policy_it_needs_is_r
     assert POLICY in pending["message"]
     assert 1 == len(await world.list(names.POD))
 
+    await world.instance("later")
+    told = await world.tells("Ready", "False", "PolicyRefused", name="later")
+
+    assert "exceeded quota" in told["message"]
+    assert 1 == len(await world.list(names.POD))
+
     await quota.lift()
     await world.tells("NetworkIsolated", "True", "PolicyInPlace")
     await world.is_in_phase("Ready")
