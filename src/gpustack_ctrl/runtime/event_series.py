@@ -130,7 +130,8 @@ class Allowance:
 class Correlator:
     """The series under way, by the key of their occurrences.
 
-    Guarantees: a key has one Event until it was quiet for `FINISH_SECONDS`; of one object
+    Guarantees: a key has one Event until all of it is told and it was quiet for
+    `FINISH_SECONDS`; of one object
     come at most `BURST` new Events at once and one each `REFILL_SECONDS` after that; no
     more than `MOST_UNTOLD` wait to be created; memory is bounded.
     """
@@ -143,7 +144,7 @@ class Correlator:
     def note(self, occurrence: Occurrence, *, now: datetime, at: float) -> Verdict:
         """Take in *occurrence*, and say what is to be done about it."""
         held = self._series.get(occurrence.key)
-        if held is not None and (held.told == 0 or not held.is_over(at)):
+        if held is not None and (held.count > held.told or not held.is_over(at)):
             return held.hear(now=now, at=at)
         if len(self._untold) >= MOST_UNTOLD:
             return Verdict.OVERFLOW
