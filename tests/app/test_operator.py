@@ -2,7 +2,7 @@
 
 from gpustack_ctrl.app.operator import seeds
 from gpustack_ctrl.flags import FIELDS, variable
-from gpustack_ctrl.reconcilers.catalogue import CATALOGUE
+from gpustack_ctrl.reconcilers.settings.catalogue import CATALOGUE
 
 
 def test_a_variable_of_its_name_seeds_a_setting() -> None:

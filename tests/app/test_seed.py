@@ -11,7 +11,7 @@ from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.app.seed import host_key_seed
 from gpustack_ctrl.client.exchange import Call
-from gpustack_ctrl.reconcilers.host_key import MIN_SEED_BYTES
+from gpustack_ctrl.reconcilers.login.host_key import MIN_SEED_BYTES
 from tests.app.scripted import Server, Wire
 
 HOME = "gpustack-system"

@@ -10,7 +10,7 @@ import pytest
 from e2e.cluster import Cluster, until
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION, OVERCOMMIT, Definition
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION, OVERCOMMIT, Definition
 from tests.chart.helm import CHART, NAMESPACE, RELEASE, Helm, Manifest, variables
 from tests.chart.operator import DEPLOYMENT, operating
 

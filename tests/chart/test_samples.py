@@ -12,7 +12,7 @@ from gpustack_ctrl.api.codec import reader
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
 from tests.chart.helm import CHECKOUT, Manifest
 
 SAMPLES = CHECKOUT / "deploy" / "samples"

@@ -12,7 +12,7 @@ import yaml
 from gpustack_ctrl import cli
 from gpustack_ctrl.flags import options
 from gpustack_ctrl.gen.crd import KINDS
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
 from tests.chart.helm import CHART, CHECKOUT, Helm, container, only, pod, sets, variables
 
 VALUES = sorted((CHART / "ci").glob("*-values.yaml"))

@@ -5,8 +5,8 @@ import pytest
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.errors import ApiError, ConflictError, ForbiddenError
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.reconcilers.failures import FIRST_WAIT
-from gpustack_ctrl.reconcilers.host_key import host_key
+from gpustack_ctrl.reconcilers.login.host_key import host_key
+from gpustack_ctrl.reconcilers.status.failures import FIRST_WAIT
 from gpustack_ctrl.runtime.reconcile import DONE
 from tests.controllers.passes import begun, one_pass
 from tests.helpers.memory_world import KEY, SETTING, MemoryWorld

@@ -17,7 +17,7 @@ from gpustack_ctrl.controllers.triggers import (
     node_changed,
     pod_changed,
 )
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION, OVERCOMMIT
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION, OVERCOMMIT
 from gpustack_ctrl.runtime.informer import Event
 from gpustack_ctrl.runtime.store import Store
 from tests.helpers.builders import (

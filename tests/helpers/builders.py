@@ -29,8 +29,8 @@ from gpustack_ctrl.api.ports import InstancePort, PortIdentity, PortStatus, Prot
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.reconcilers.claims import owner_of
 from gpustack_ctrl.reconcilers.conditions import timestamp
-from gpustack_ctrl.reconcilers.isolation import OFF, PodCIDRs, parse_cidrs, render
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF, PodCIDRs, parse_cidrs, render
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -21,7 +21,7 @@ from gpustack_ctrl.controllers.instance import InstanceReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
 from gpustack_ctrl.controllers.settings import SettingReconciler
 from gpustack_ctrl.plan.actions import PatchType
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
 from gpustack_ctrl.runtime.freshness import Freshness
 from gpustack_ctrl.runtime.store import Store
 from tests.helpers.clock import FakeClock

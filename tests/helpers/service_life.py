@@ -10,7 +10,7 @@ from gpustack_ctrl.api.ports import InstancePort, PortIdentity
 from gpustack_ctrl.plan.actions import Plan
 from gpustack_ctrl.reconcilers import service
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import instance, seen
 from tests.helpers.memory_api import MemoryApi
 

@@ -23,8 +23,8 @@ from gpustack_ctrl.api.instance_status import InstanceStatus
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.plan.actions import Refused, create
-from gpustack_ctrl.reconcilers.isolation import OFF
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from tests.helpers.builders import (
     ON,

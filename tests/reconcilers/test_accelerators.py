@@ -8,7 +8,7 @@ import pytest
 
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import Family, InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
 from tests.reconcilers.accelerator_types import (
     A100,
     GENERAL,

@@ -10,7 +10,7 @@ from pathlib import Path
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.resources import InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import Refusal, request
+from gpustack_ctrl.reconcilers.accelerators.request import Refusal, request
 
 GOLDEN = Path(__file__).parent / "golden" / "accelerators.md"
 ASKED: Mapping[str, InstanceResources] = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.resources import Family, InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, Refusal, request
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, Refusal, request
 from tests.reconcilers.resource_strategies import consistent_wishes, offers, unhurried, wishes
 
 

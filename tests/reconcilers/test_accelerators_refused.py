@@ -7,7 +7,7 @@ import pytest
 
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import Family, InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import Refusal, request
+from gpustack_ctrl.reconcilers.accelerators.request import Refusal, request
 from tests.reconcilers.accelerator_types import (
     A100,
     GENERAL,

@@ -10,7 +10,7 @@ from gpustack_ctrl.api.core import Node, Pod, PodContainer, PodSpec, ResourceReq
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.capacity import NodeUse, is_of_type, use_of, views
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse, is_of_type, use_of, views
 from tests.helpers.builders import instance, node, pod_of
 
 GPU = "nvidia.com/gpu"

@@ -3,8 +3,8 @@
 import pytest
 
 from gpustack_ctrl.api.core import Node, NodeAddress, NodeStatus, Service, ServiceSpec
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION, OVERCOMMIT
-from gpustack_ctrl.reconcilers.coverage import Surroundings, warning
+from gpustack_ctrl.reconcilers.isolation.coverage import Surroundings, warning
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION, OVERCOMMIT
 from tests.helpers.builders import meta, node, setting
 
 AROUND = Surroundings.of(

@@ -13,9 +13,9 @@ from gpustack_ctrl.api.references import LocalReference
 from gpustack_ctrl.api.volumes import WorkspaceVolume
 from gpustack_ctrl.plan.actions import Delete
 from gpustack_ctrl.reconcilers import pod as pods
-from gpustack_ctrl.reconcilers.failures import MOST, seconds_to_retry
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.failures import MOST, seconds_to_retry
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import (
     NOW,
     condition,

@@ -11,8 +11,8 @@ from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.api.volumes import AdditionalVolume, HostPath
 from gpustack_ctrl.reconcilers.gates import conflict_message, shut_gate
-from gpustack_ctrl.reconcilers.isolation import OFF
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from tests.helpers.builders import (
     ON,
     ending,

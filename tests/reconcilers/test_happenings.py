@@ -17,7 +17,7 @@ from gpustack_ctrl.api.instance_status import (
 )
 from gpustack_ctrl.api.meta import Condition
 from gpustack_ctrl.plan.actions import Plan, Refused, create, delete
-from gpustack_ctrl.reconcilers.happenings import Happening, changes, deeds
+from gpustack_ctrl.reconcilers.status.happenings import Happening, changes, deeds
 from tests.helpers.builders import meta
 
 READY = InstanceStatus(phase=Phase.READY, podUID="first", nodeName="node-1")

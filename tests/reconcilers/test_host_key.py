@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
+from gpustack_ctrl.reconcilers.login.host_key import HostKey, host_key
 
 SEED = bytes(range(32))
 UID = "5c1f3a0e-0a52-4f0a-9a70-8f0d3f2f6a11"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpustack_ctrl.reconcilers.isolation import MOST_NETWORKS, OFF, CIDRError, parse_cidrs
+from gpustack_ctrl.reconcilers.isolation.cidrs import MOST_NETWORKS, OFF, CIDRError, parse_cidrs
 
 
 def read(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpustack_ctrl.api import codec
-from gpustack_ctrl.reconcilers.isolation import CIDRError, in_place, parse_cidrs, render
+from gpustack_ctrl.reconcilers.isolation.cidrs import CIDRError, in_place, parse_cidrs, render
 from tests.helpers.builders import ON, ending, policy
 from tests.reconcilers.resource_strategies import unhurried
 

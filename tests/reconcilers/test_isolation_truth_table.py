@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpustack_ctrl.reconcilers.isolation import parse_cidrs, render
+from gpustack_ctrl.reconcilers.isolation.cidrs import parse_cidrs, render
 from tests.helpers.policy_evaluator import Cluster, Endpoint, Policy
 from tests.reconcilers.resource_strategies import unhurried
 

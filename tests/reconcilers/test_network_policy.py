@@ -8,8 +8,8 @@ import pytest
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.core import NetworkPolicy
 from gpustack_ctrl.plan.actions import Apply, Create, Delete, Plan
-from gpustack_ctrl.reconcilers import network_policy
-from gpustack_ctrl.reconcilers.isolation import OFF, PodCIDRs, parse_cidrs, render
+from gpustack_ctrl.reconcilers.isolation import network_policy
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF, PodCIDRs, parse_cidrs, render
 from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
 from tests.helpers.builders import ON, ending, policy, remade
 

@@ -9,8 +9,8 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.core import NetworkPolicy
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.plan.actions import Plan
-from gpustack_ctrl.reconcilers import network_policy
-from gpustack_ctrl.reconcilers.isolation import OFF, PodCIDRs, in_place, parse_cidrs
+from gpustack_ctrl.reconcilers.isolation import network_policy
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF, PodCIDRs, in_place, parse_cidrs
 from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
 from tests.helpers.memory_api import MemoryApi, Wire
 from tests.reconcilers.resource_strategies import unhurried

@@ -11,7 +11,7 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.references import LocalReference
 from gpustack_ctrl.api.volumes import AdditionalVolume, HostPath, WorkspaceVolume
 from gpustack_ctrl.reconcilers.conditions import timestamp
-from gpustack_ctrl.reconcilers.overdue import (
+from gpustack_ctrl.reconcilers.status.overdue import (
     CONFIRM_TIME,
     ENDING_TIME,
     SET_UP_TIME,
@@ -19,7 +19,7 @@ from gpustack_ctrl.reconcilers.overdue import (
     not_set_up,
     seconds_to_overdue,
 )
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import NOW, condition, instance, owner, pod_of, remade, seen
 
 BOX = instance()

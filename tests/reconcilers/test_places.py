@@ -4,7 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from gpustack_ctrl.reconcilers.places import dns_suffix, host, registry, repository_namespace
+from gpustack_ctrl.reconcilers.settings.places import (
+    dns_suffix,
+    host,
+    registry,
+    repository_namespace,
+)
 
 Parse = Callable[[str], str]
 BLANK = ("", "  ")

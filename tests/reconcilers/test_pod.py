@@ -14,7 +14,7 @@ from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.plan.actions import Apply, Create, Delete, PatchType
 from gpustack_ctrl.reconcilers import pod
 from gpustack_ctrl.reconcilers.pod_template import rendered
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from tests.helpers.builders import (
     ON,
     ending,

@@ -13,7 +13,7 @@ from gpustack_ctrl.api.core import (
     Pod,
     SchedulingGate,
 )
-from gpustack_ctrl.reconcilers.pod_progress import (
+from gpustack_ctrl.reconcilers.status.pod_progress import (
     is_lost,
     is_ready,
     is_scheduled,

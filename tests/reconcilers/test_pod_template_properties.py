@@ -10,8 +10,8 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance import Instance, InstanceSpec
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
-from gpustack_ctrl.reconcilers.host_key import host_key
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.login.host_key import host_key
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from tests.helpers.builders import (

@@ -17,8 +17,8 @@ from gpustack_ctrl.api.errors import (
     UnreachableError,
 )
 from gpustack_ctrl.plan.actions import Refused, create
-from gpustack_ctrl.reconcilers.refusals import blocker_of
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.refusals import blocker_of
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import instance, meta, pod_of, seen
 
 POD = create(names.POD, meta(), {})

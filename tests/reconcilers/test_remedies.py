@@ -3,7 +3,7 @@
 import pytest
 
 from gpustack_ctrl.api.instance_status import Blocker, Failures
-from gpustack_ctrl.reconcilers.remedies import LONGEST, with_remedy
+from gpustack_ctrl.reconcilers.status.remedies import LONGEST, with_remedy
 
 TAKES_TIME = Failures(count=2, podUID="x", retryAt="2026-11-30T12:00:20Z")
 GIVEN_UP = Failures(count=6, podUID="x")

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from gpustack_ctrl.api.instance_status import Blocker, InstanceStatus, Phase
-from gpustack_ctrl.reconcilers.reporting import due, only_progress, only_words
+from gpustack_ctrl.reconcilers.status.reporting import due, only_progress, only_words
 from tests.helpers.builders import condition
 
 BLOCKER = Blocker(gate="quota", reason="QuotaExceeded", message="no")

@@ -6,8 +6,8 @@ from gpustack_ctrl.api.environment import RESERVED, EnvFromSource, EnvVar, Optio
 from gpustack_ctrl.api.manufacturer_overrides import override
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.gates import shut_gate
-from gpustack_ctrl.reconcilers.isolation import OFF
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from tests.helpers.builders import instance, seen
 
 ACME = '{"acme": {"resource": "acme.example/card", "invisible": {"ACME_CARDS": "none"}}}'

@@ -4,9 +4,9 @@ import attrs
 
 from gpustack_ctrl.api.core import Pod, PodContainer, ResourceRequirements
 from gpustack_ctrl.api.instance_status import Blocker
-from gpustack_ctrl.reconcilers.capacity import NodeUse
-from gpustack_ctrl.reconcilers.room import with_figures
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.room import with_figures
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse
 from tests.helpers.builders import instance, pod_of, seen
 
 BOX = instance()

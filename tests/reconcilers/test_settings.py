@@ -9,10 +9,10 @@ from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.meta import Condition, ObjectKey, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingStatus
 from gpustack_ctrl.plan.actions import Create
-from gpustack_ctrl.reconcilers import settings
-from gpustack_ctrl.reconcilers.catalogue import CATALOGUE, ISOLATION, OVERCOMMIT
-from gpustack_ctrl.reconcilers.isolation import OFF, parse_cidrs
-from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF, parse_cidrs
+from gpustack_ctrl.reconcilers.settings import in_force as settings
+from gpustack_ctrl.reconcilers.settings.catalogue import CATALOGUE, ISOLATION, OVERCOMMIT
+from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
 from tests.helpers.builders import NOW, SINCE, condition, remade, setting
 
 GOOD, BAD, OTHER = "10.244.0.0/16", "10.244.0.0", "172.16.0.0/12"

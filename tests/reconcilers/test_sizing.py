@@ -8,8 +8,8 @@ import pytest
 from gpustack_ctrl.api.core import ResourceRequirements
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec, PartitionProfile, UnitResources
 from gpustack_ctrl.api.resources import InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, Refusal, request
-from gpustack_ctrl.reconcilers.sizing import size
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, Refusal, request
+from gpustack_ctrl.reconcilers.accelerators.sizing import size
 
 TYPE = InstanceTypeSpec(
     manufacturer="nvidia",

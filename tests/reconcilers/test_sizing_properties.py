@@ -8,8 +8,8 @@ from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import ResourceRequirements
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec, UnitResources
 from gpustack_ctrl.api.resources import InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import Refusal, request
-from gpustack_ctrl.reconcilers.sizing import size
+from gpustack_ctrl.reconcilers.accelerators.request import Refusal, request
+from gpustack_ctrl.reconcilers.accelerators.sizing import size
 from tests.reconcilers.resource_strategies import (
     consistent_wishes,
     cpus,

@@ -17,12 +17,12 @@ from gpustack_ctrl.api.ssh_public_key import (
     InstanceSSHPublicKeySpec,
     InstanceSSHPublicKeyStatus,
 )
-from gpustack_ctrl.reconcilers.host_key import host_key
-from gpustack_ctrl.reconcilers.isolation import OFF
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import OFF
+from gpustack_ctrl.reconcilers.login.host_key import host_key
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.ssh import access_addresses
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.ssh import access_addresses
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import (
     NVIDIA,
     TCP_22,

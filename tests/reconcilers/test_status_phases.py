@@ -8,9 +8,9 @@ import pytest
 from gpustack_ctrl.api.core import Pod, PodContainer, PodIP, SchedulingGate
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
 from gpustack_ctrl.api.meta import Condition, ObjectKey, condition_of
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import (
     ON,
     TCP_80,

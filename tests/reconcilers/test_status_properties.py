@@ -10,9 +10,9 @@ from gpustack_ctrl.api.meta import condition_of
 from gpustack_ctrl.api.validation import violations
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers.claims import Claim, claim
-from gpustack_ctrl.reconcilers.isolation import in_place
+from gpustack_ctrl.reconcilers.isolation.cidrs import in_place
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.summary import status
 from tests.helpers.builders import instance, seen
 from tests.helpers.snapshots import refusals, snapshots
 

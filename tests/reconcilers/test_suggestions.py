@@ -16,7 +16,7 @@ from gpustack_ctrl.api.manufacturer_overrides import override
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.suggestions import suggestions, unit_resources
+from gpustack_ctrl.reconcilers.types.suggestions import suggestions, unit_resources
 
 PLATFORM = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 A100 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "nvidia.com/gpu.memory": "81920"}

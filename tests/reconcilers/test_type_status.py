@@ -7,8 +7,8 @@ import pytest
 
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec, InstanceTypeStatus, View
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
-from gpustack_ctrl.reconcilers.capacity import NodeUse
-from gpustack_ctrl.reconcilers.type_status import TypeSnapshot, type_status
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse
+from gpustack_ctrl.reconcilers.types.status import TypeSnapshot, type_status
 from tests.helpers.builders import instance_type
 
 GPU = "nvidia.com/gpu"

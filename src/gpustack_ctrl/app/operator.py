@@ -18,7 +18,7 @@ from gpustack_ctrl.controllers.instance_type import InstanceTypeReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
 from gpustack_ctrl.controllers.settings import SettingReconciler
 from gpustack_ctrl.controllers.ssh_public_key import SSHPublicKeyReconciler
-from gpustack_ctrl.reconcilers.catalogue import CATALOGUE
+from gpustack_ctrl.reconcilers.settings.catalogue import CATALOGUE
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.controller import Controller
 from gpustack_ctrl.runtime.freshness import Freshness

@@ -9,7 +9,7 @@ from gpustack_ctrl.api.errors import AlreadyExistsError, NotFoundError
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.client.rest import Rest
-from gpustack_ctrl.reconcilers.host_key import MIN_SEED_BYTES
+from gpustack_ctrl.reconcilers.login.host_key import MIN_SEED_BYTES
 
 _ENTRY = "seed"
 

@@ -17,9 +17,9 @@ from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
 from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.client.rest import Rest
-from gpustack_ctrl.reconcilers.catalogue import MANUFACTURERS_TABLE
-from gpustack_ctrl.reconcilers.settings import settings_in_force
-from gpustack_ctrl.reconcilers.suggestions import suggestions
+from gpustack_ctrl.reconcilers.settings.catalogue import MANUFACTURERS_TABLE
+from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
+from gpustack_ctrl.reconcilers.types.suggestions import suggestions
 from gpustack_ctrl.runtime.clock import SystemClock
 
 

@@ -11,7 +11,7 @@ from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Object, ObjectKey, Resource
 from gpustack_ctrl.api.setting import Setting
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
-from gpustack_ctrl.reconcilers.capacity import holds_extended
+from gpustack_ctrl.reconcilers.types.capacity import holds_extended
 from gpustack_ctrl.runtime.store import Lister
 
 NAMESPACE = "namespace"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from gpustack_ctrl.api.meta import ObjectMeta, Resource
-from gpustack_ctrl.reconcilers.happenings import Happening
+from gpustack_ctrl.reconcilers.status.happenings import Happening
 from gpustack_ctrl.runtime.event_series import ObjectReference, Occurrence
 
 

@@ -18,20 +18,20 @@ from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
-from gpustack_ctrl.reconcilers.capacity import NodeUse, is_of_type, use_of
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION
-from gpustack_ctrl.reconcilers.failures import seconds_to_retry
-from gpustack_ctrl.reconcilers.happenings import changes, deeds
-from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.kind import plan_all
-from gpustack_ctrl.reconcilers.overdue import seconds_to_overdue
-from gpustack_ctrl.reconcilers.pod_progress import is_unschedulable
-from gpustack_ctrl.reconcilers.reporting import only_progress, only_words
-from gpustack_ctrl.reconcilers.room import LOOK_AGAIN_SECONDS
+from gpustack_ctrl.reconcilers.login.host_key import HostKey, host_key
 from gpustack_ctrl.reconcilers.service import node_ports
-from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
+from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.status import status
+from gpustack_ctrl.reconcilers.status.failures import seconds_to_retry
+from gpustack_ctrl.reconcilers.status.happenings import changes, deeds
+from gpustack_ctrl.reconcilers.status.overdue import seconds_to_overdue
+from gpustack_ctrl.reconcilers.status.pod_progress import is_unschedulable
+from gpustack_ctrl.reconcilers.status.reporting import only_progress, only_words
+from gpustack_ctrl.reconcilers.status.room import LOOK_AGAIN_SECONDS
+from gpustack_ctrl.reconcilers.status.summary import status
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse, is_of_type, use_of
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 

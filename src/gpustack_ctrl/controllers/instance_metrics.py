@@ -20,8 +20,8 @@ from gpustack_ctrl.api.instance_status import Phase
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import ObjectKey, condition_of
 from gpustack_ctrl.controllers.caches import Caches
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
-from gpustack_ctrl.reconcilers.settings import settings_in_force
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
 
 _IDENTITY = ("namespace", "instance_name", "instance_uid")
 

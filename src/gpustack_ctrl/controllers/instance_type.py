@@ -7,9 +7,9 @@ from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.caches import ACCELERATOR_NODE, Caches
-from gpustack_ctrl.reconcilers.capacity import is_of_type, use_of
-from gpustack_ctrl.reconcilers.settings import settings_in_force
-from gpustack_ctrl.reconcilers.type_status import TypeSnapshot, type_status
+from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
+from gpustack_ctrl.reconcilers.types.capacity import is_of_type, use_of
+from gpustack_ctrl.reconcilers.types.status import TypeSnapshot, type_status
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 

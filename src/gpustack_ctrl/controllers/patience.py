@@ -3,7 +3,7 @@
 import attrs
 
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.reconcilers.reporting import due
+from gpustack_ctrl.reconcilers.status.reporting import due
 
 
 @attrs.frozen

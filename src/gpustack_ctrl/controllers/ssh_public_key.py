@@ -6,7 +6,7 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.caches import Caches
-from gpustack_ctrl.reconcilers.authorized_keys import KIND, KeySnapshot, status
+from gpustack_ctrl.reconcilers.login.authorized_keys import KIND, KeySnapshot, status
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 

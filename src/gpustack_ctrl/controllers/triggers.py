@@ -20,9 +20,9 @@ from gpustack_ctrl.controllers.caches import (
     Caches,
     held_node_ports,
 )
-from gpustack_ctrl.reconcilers.capacity import holds_extended
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION
-from gpustack_ctrl.reconcilers.pod_progress import has_ended
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
+from gpustack_ctrl.reconcilers.status.pod_progress import has_ended
+from gpustack_ctrl.reconcilers.types.capacity import holds_extended
 from gpustack_ctrl.runtime.predicates import Predicate, changed
 
 Requests = Iterable[ObjectKey]

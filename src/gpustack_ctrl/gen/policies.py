@@ -11,7 +11,12 @@ from typing import Any
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.meta import Resource
-from gpustack_ctrl.reconcilers.catalogue import CATALOGUE, HOST_PATHS, PRIVILEGED, Definition
+from gpustack_ctrl.reconcilers.settings.catalogue import (
+    CATALOGUE,
+    HOST_PATHS,
+    PRIVILEGED,
+    Definition,
+)
 
 Manifest = dict[str, Any]
 

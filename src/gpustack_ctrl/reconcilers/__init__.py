@@ -4,7 +4,8 @@ Everything here is pure. The registries below are what the informers, the permis
 and the tests are derived from.
 """
 
-from gpustack_ctrl.reconcilers import network_policy, pod, service
+from gpustack_ctrl.reconcilers import pod, service
+from gpustack_ctrl.reconcilers.isolation import network_policy
 from gpustack_ctrl.reconcilers.kind import ChildKind
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot, NamespaceSnapshot
 

@@ -6,11 +6,11 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance_status import Blocker
 from gpustack_ctrl.api.meta import Object
 from gpustack_ctrl.api.validation import violations
-from gpustack_ctrl.reconcilers.catalogue import HOST_PATHS, PRIVILEGED
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 from gpustack_ctrl.reconcilers.claims import Claim, claim, described
-from gpustack_ctrl.reconcilers.isolation import in_place
+from gpustack_ctrl.reconcilers.isolation.cidrs import in_place
 from gpustack_ctrl.reconcilers.pod_template import resources
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.settings.catalogue import HOST_PATHS, PRIVILEGED
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 ADMIN = "admin"

@@ -11,12 +11,12 @@ from gpustack_ctrl.plan.actions import PatchType, Plan, create, delete
 from gpustack_ctrl.plan.diff import diff, patched
 from gpustack_ctrl.reconcilers.adoption import awaits_adoption
 from gpustack_ctrl.reconcilers.claims import Claim, claim, owner_of, owners
-from gpustack_ctrl.reconcilers.failures import may_be_replaced
 from gpustack_ctrl.reconcilers.gates import shut_gate
 from gpustack_ctrl.reconcilers.kind import ChildKind
-from gpustack_ctrl.reconcilers.pod_progress import has_ended
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.failures import may_be_replaced
+from gpustack_ctrl.reconcilers.status.pod_progress import has_ended
 
 
 def plan(seen: InstanceSnapshot) -> Plan:

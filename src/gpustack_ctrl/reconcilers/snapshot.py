@@ -10,10 +10,10 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
-from gpustack_ctrl.reconcilers.capacity import NodeUse
-from gpustack_ctrl.reconcilers.host_key import HostKey
-from gpustack_ctrl.reconcilers.isolation import PodCIDRs
-from gpustack_ctrl.reconcilers.settings import SettingsInForce
+from gpustack_ctrl.reconcilers.isolation.cidrs import PodCIDRs
+from gpustack_ctrl.reconcilers.login.host_key import HostKey
+from gpustack_ctrl.reconcilers.settings.in_force import SettingsInForce
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse
 
 
 @attrs.frozen(kw_only=True)

@@ -7,10 +7,10 @@ from gpustack_ctrl.api.core import ResourceRequirements
 from gpustack_ctrl.api.environment import EnvVar
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.volumes import WorkspaceVolume
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.accelerators.sizing import LOCAL_STORAGE, size
 from gpustack_ctrl.reconcilers.pod_template.visibility import blindfold
-from gpustack_ctrl.reconcilers.refusal import Refusal
-from gpustack_ctrl.reconcilers.sizing import LOCAL_STORAGE, size
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 

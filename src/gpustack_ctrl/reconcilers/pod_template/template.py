@@ -9,6 +9,7 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.api.pod_template import PodSecurity, PodTemplate, PodTemplateSpec
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 from gpustack_ctrl.reconcilers.claims import owner_of
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources, resources
 from gpustack_ctrl.reconcilers.pod_template.main_container import main_container
@@ -20,7 +21,6 @@ from gpustack_ctrl.reconcilers.pod_template.sidecar import (
     sidecar_volumes,
 )
 from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
-from gpustack_ctrl.reconcilers.refusal import Refusal
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 

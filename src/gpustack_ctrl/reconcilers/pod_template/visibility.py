@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from gpustack_ctrl.api.environment import EnvVar
 from gpustack_ctrl.api.manufacturers import Manufacturer
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest
 
 
 def blindfold(

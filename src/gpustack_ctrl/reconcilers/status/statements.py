@@ -14,11 +14,11 @@ from gpustack_ctrl.reconcilers.adoption import service_claim
 from gpustack_ctrl.reconcilers.claims import Claim, claim
 from gpustack_ctrl.reconcilers.conditions import Statement
 from gpustack_ctrl.reconcilers.gates import conflict_message
-from gpustack_ctrl.reconcilers.isolation import in_place
-from gpustack_ctrl.reconcilers.pod_progress import SCHEDULED, is_lost, is_ready, is_scheduled
+from gpustack_ctrl.reconcilers.isolation.cidrs import in_place
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.ssh import ssh_ready
+from gpustack_ctrl.reconcilers.status.pod_progress import SCHEDULED, is_lost, is_ready, is_scheduled
+from gpustack_ctrl.reconcilers.status.ssh import ssh_ready
 
 
 @attrs.frozen(kw_only=True)

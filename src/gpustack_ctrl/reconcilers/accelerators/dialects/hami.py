@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import HamiNames, Manufacturer
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers import shares
-from gpustack_ctrl.reconcilers.asking import Asking
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators import shares
+from gpustack_ctrl.reconcilers.accelerators.asking import Asking
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 
 def limits(

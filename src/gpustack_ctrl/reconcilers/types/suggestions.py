@@ -17,7 +17,7 @@ from gpustack_ctrl.api.instance_type import (
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.offers import ARCH, OS, Offer, Sort, offers
+from gpustack_ctrl.reconcilers.types.offers import ARCH, OS, Offer, Sort, offers
 
 LONGEST_NAME = 63
 LONGEST_DISPLAY_NAME = 64

@@ -14,7 +14,7 @@ from gpustack_ctrl.api.product_labels import (
     memory_mib,
 )
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.capacity import extended
+from gpustack_ctrl.reconcilers.types.capacity import extended
 
 OS = "kubernetes.io/os"
 ARCH = "kubernetes.io/arch"

@@ -9,9 +9,14 @@ import attrs
 from gpustack_ctrl.api.manufacturer_overrides import override
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.excerpt import excerpt
-from gpustack_ctrl.reconcilers.images import image_reference
-from gpustack_ctrl.reconcilers.isolation import parse_cidrs
-from gpustack_ctrl.reconcilers.places import dns_suffix, host, registry, repository_namespace
+from gpustack_ctrl.reconcilers.isolation.cidrs import parse_cidrs
+from gpustack_ctrl.reconcilers.settings.images import image_reference
+from gpustack_ctrl.reconcilers.settings.places import (
+    dns_suffix,
+    host,
+    registry,
+    repository_namespace,
+)
 
 T = TypeVar("T")
 

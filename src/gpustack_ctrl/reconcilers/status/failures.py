@@ -11,8 +11,8 @@ from gpustack_ctrl.api.core import ContainerTerminated, Pod
 from gpustack_ctrl.api.instance_status import Failures, LastTermination
 from gpustack_ctrl.api.meta import condition_of
 from gpustack_ctrl.reconcilers.conditions import LONGEST, timestamp
-from gpustack_ctrl.reconcilers.pod_progress import has_ended
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.pod_progress import has_ended
 
 MOST = 6
 FIRST_WAIT = timedelta(seconds=10)

@@ -8,7 +8,7 @@ import attrs
 
 from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.resources import Family, InstanceResources
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 _LARGEST_MIB = 16777216
 

@@ -9,7 +9,7 @@ from gpustack_ctrl.api.instance_status import SSHStatus
 from gpustack_ctrl.api.instance_type import Dialect
 from gpustack_ctrl.api.ports import PortStatus, Protocol
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest, request
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
 from gpustack_ctrl.reconcilers.conditions import Statement
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 

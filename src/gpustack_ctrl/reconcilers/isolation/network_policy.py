@@ -13,8 +13,8 @@ from gpustack_ctrl.api.core import NetworkPolicy
 from gpustack_ctrl.api.meta import ObjectMeta
 from gpustack_ctrl.plan.actions import Create, Plan, create, delete
 from gpustack_ctrl.plan.diff import diff, patched
-from gpustack_ctrl.reconcilers import replaced_policy
-from gpustack_ctrl.reconcilers.isolation import normal, render
+from gpustack_ctrl.reconcilers.isolation import replaced_policy
+from gpustack_ctrl.reconcilers.isolation.cidrs import normal, render
 from gpustack_ctrl.reconcilers.kind import ChildKind
 from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
 

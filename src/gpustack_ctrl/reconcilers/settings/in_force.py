@@ -16,7 +16,10 @@ from gpustack_ctrl.api.manufacturers import MANUFACTURERS, Manufacturer
 from gpustack_ctrl.api.meta import ObjectKey, ObjectMeta, condition_of
 from gpustack_ctrl.api.setting import Setting, SettingSpec, SettingStatus
 from gpustack_ctrl.plan.actions import Plan, create
-from gpustack_ctrl.reconcilers.catalogue import (
+from gpustack_ctrl.reconcilers.conditions import Statement, stated
+from gpustack_ctrl.reconcilers.excerpt import excerpt
+from gpustack_ctrl.reconcilers.isolation.cidrs import PodCIDRs
+from gpustack_ctrl.reconcilers.settings.catalogue import (
     CATALOGUE,
     HOST_PATHS,
     ISOLATION,
@@ -30,10 +33,7 @@ from gpustack_ctrl.reconcilers.catalogue import (
     WILDCARD_DNS,
     Definition,
 )
-from gpustack_ctrl.reconcilers.conditions import Statement, stated
-from gpustack_ctrl.reconcilers.excerpt import excerpt
-from gpustack_ctrl.reconcilers.images import image_at
-from gpustack_ctrl.reconcilers.isolation import PodCIDRs
+from gpustack_ctrl.reconcilers.settings.images import image_at
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.meta import condition_of
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.dialects.nvidia import is_single
-from gpustack_ctrl.reconcilers.pod_progress import has_ended
+from gpustack_ctrl.reconcilers.accelerators.dialects.nvidia import is_single
+from gpustack_ctrl.reconcilers.status.pod_progress import has_ended
 
 WHOLE_CARD = 100
 """A card in percent of its own memory: no slice is larger."""

@@ -11,8 +11,8 @@ from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import InstanceSpec
 from gpustack_ctrl.api.instance_status import Blocker
 from gpustack_ctrl.api.meta import condition_of
-from gpustack_ctrl.reconcilers.pod_progress import has_ended, is_scheduled
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.pod_progress import has_ended, is_scheduled
 
 SET_UP_TIME = timedelta(seconds=30)
 """How long a kubelet may take to mount volumes and to make a network."""

@@ -16,10 +16,12 @@ from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers.adoption import service_claim
 from gpustack_ctrl.reconcilers.claims import Claim, claim
 from gpustack_ctrl.reconcilers.conditions import LONGEST, stated, timestamp
-from gpustack_ctrl.reconcilers.failures import failures, last_termination
 from gpustack_ctrl.reconcilers.gates import second_pod, shut_gate
-from gpustack_ctrl.reconcilers.overdue import lingering, not_set_up
-from gpustack_ctrl.reconcilers.pod_progress import (
+from gpustack_ctrl.reconcilers.service import identities_in_force, node_ports
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.failures import failures, last_termination
+from gpustack_ctrl.reconcilers.status.overdue import lingering, not_set_up
+from gpustack_ctrl.reconcilers.status.pod_progress import (
     has_ended,
     is_gated,
     is_lost,
@@ -28,13 +30,11 @@ from gpustack_ctrl.reconcilers.pod_progress import (
     restarts,
     trouble,
 )
-from gpustack_ctrl.reconcilers.refusals import blocker_of
-from gpustack_ctrl.reconcilers.remedies import with_remedy
-from gpustack_ctrl.reconcilers.room import with_figures
-from gpustack_ctrl.reconcilers.service import identities_in_force, node_ports
-from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
-from gpustack_ctrl.reconcilers.ssh import access_addresses, ssh_status
-from gpustack_ctrl.reconcilers.statements import Outlook, statements
+from gpustack_ctrl.reconcilers.status.refusals import blocker_of
+from gpustack_ctrl.reconcilers.status.remedies import with_remedy
+from gpustack_ctrl.reconcilers.status.room import with_figures
+from gpustack_ctrl.reconcilers.status.ssh import access_addresses, ssh_status
+from gpustack_ctrl.reconcilers.status.statements import Outlook, statements
 
 LONGEST_IMAGE = 512
 

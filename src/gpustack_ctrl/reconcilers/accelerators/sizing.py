@@ -11,8 +11,8 @@ from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import ResourceRequirements
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import InstanceResources
-from gpustack_ctrl.reconcilers.accelerators import AcceleratorRequest
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest
 
 GENERAL_UNIT: Mapping[str, str] = {"cpu": "1", "ram": "2Gi"}
 ACCELERATED_UNIT: Mapping[str, str] = {"cpu": "4", "ram": "16Gi"}

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
 from gpustack_ctrl.api.manufacturer_overrides import is_resource_name
 from gpustack_ctrl.api.manufacturers import Manufacturer
-from gpustack_ctrl.reconcilers.asking import Asking
-from gpustack_ctrl.reconcilers.dialects import gpustack, hami, nvidia
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.asking import Asking
+from gpustack_ctrl.reconcilers.accelerators.dialects import gpustack, hami, nvidia
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 Limits = Mapping[str, str]
 

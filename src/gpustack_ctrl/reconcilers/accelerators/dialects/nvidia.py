@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.asking import Asking
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.asking import Asking
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 _SHARED = ".shared"
 

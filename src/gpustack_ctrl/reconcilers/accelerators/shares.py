@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.asking import Asking
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators.asking import Asking
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 _MIG = re.compile(r"[0-9]+[cg]\.(?:[0-9]+[cg]\.)?([0-9]+)gb")
 _GIB_IN_MIB = 1024

@@ -12,9 +12,9 @@ import attrs
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS, Manufacturer
 from gpustack_ctrl.api.resources import Family, InstanceResources
-from gpustack_ctrl.reconcilers import dialects, shares
-from gpustack_ctrl.reconcilers.asking import Asking, asking_of
-from gpustack_ctrl.reconcilers.refusal import Refusal
+from gpustack_ctrl.reconcilers.accelerators import dialects, shares
+from gpustack_ctrl.reconcilers.accelerators.asking import Asking, asking_of
+from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 
 __all__ = ["AcceleratorRequest", "Refusal", "request"]
 

@@ -6,9 +6,9 @@ import attrs
 
 from gpustack_ctrl.api.core import Node, Service
 from gpustack_ctrl.api.setting import Setting
-from gpustack_ctrl.reconcilers.catalogue import ISOLATION
-from gpustack_ctrl.reconcilers.isolation import PodCIDRs
-from gpustack_ctrl.reconcilers.settings import in_force
+from gpustack_ctrl.reconcilers.isolation.cidrs import PodCIDRs
+from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
+from gpustack_ctrl.reconcilers.settings.in_force import in_force
 
 _HEADLESS = "None"
 

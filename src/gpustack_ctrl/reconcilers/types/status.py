@@ -7,7 +7,7 @@ import attrs
 from gpustack_ctrl.api.instance_type import InstanceType, InstanceTypeStatus, TypePhase, View
 from gpustack_ctrl.api.manufacturers import Manufacturer
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.capacity import NodeUse, views
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse, views
 
 
 @attrs.frozen(kw_only=True)

@@ -11,8 +11,8 @@ import attrs
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance_status import Blocker
-from gpustack_ctrl.reconcilers.capacity import NodeUse, extended
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse, extended
 
 LOOK_AGAIN_SECONDS = 60.0
 """No event tells an Instance that another one ended: its figures are this old at most."""

@@ -1,0 +1,1 @@
+"""What an Instance asks of device plugins, and what else comes with a card."""

@@ -1,0 +1,1 @@
+"""The Settings: their catalogue, and what of each is in force."""
