@@ -10,8 +10,8 @@ from gpustack_ctrl.api.core import Node, Pod, PodContainer, PodSpec, ResourceReq
 from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, View
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.api.resources import Family
-from gpustack_ctrl.reconcilers.types.capacity import NodeUse, is_of_type, use_of, views
-from tests.helpers.builders import instance, node, pod_of
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse, held_by, is_of_type, use_of, views
+from tests.helpers.builders import instance, meta, node, pod_of
 
 GPU = "nvidia.com/gpu"
 LABELS = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "pool": "a"}
@@ -172,3 +172,27 @@ def test_all_containers_of_all_pods_that_have_not_ended_count() -> None:
     assert ({"a/gpu": 8}, {"a/gpu": 6}) == (found.offers, dict(found.held))
     assert 2 == found.free("a/gpu")
     assert 0 == found.free("another/one")
+
+
+def asking(cards: int, **rest: Any) -> PodContainer:
+    """A container that asks for *cards*."""
+    asked = ResourceRequirements(requests={"nvidia.com/gpu": str(cards)})
+    return PodContainer(name=f"asks-for-{cards}", resources=asked, **rest)
+
+
+@pytest.mark.parametrize(
+    ("init", "containers", "held"),
+    [
+        ((), (1, 2), 3),
+        ((asking(5),), (1, 2), 5),
+        ((asking(2),), (1, 2), 3),
+        ((asking(1, restartPolicy="Always"),), (1, 2), 4),
+        ((asking(1, restartPolicy="Always"), asking(5)), (1, 2), 6),
+    ],
+)
+def test_a_pod_holds_the_most_that_it_needs_at_once(
+    init: tuple[PodContainer, ...], containers: tuple[int, ...], held: int
+) -> None:
+    spec = PodSpec(initContainers=init, containers=tuple(map(asking, containers)))
+
+    assert {"nvidia.com/gpu": held} == held_by(Pod(metadata=meta(), spec=spec))

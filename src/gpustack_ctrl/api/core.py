@@ -26,6 +26,12 @@ class PodContainer:
     name: str
     image: str = ""
     resources: ResourceRequirements = ResourceRequirements()
+    restartPolicy: str = ""
+
+    @property
+    def stays(self) -> bool:
+        """Whether an init container runs beside the others, as a sidecar."""
+        return self.restartPolicy == "Always"
 
 
 @attrs.frozen(kw_only=True)
@@ -41,6 +47,7 @@ class PodSpec:
 
     nodeName: str = ""
     containers: tuple[PodContainer, ...] = ()
+    initContainers: tuple[PodContainer, ...] = ()
     schedulingGates: tuple[SchedulingGate, ...] = ()
 
 

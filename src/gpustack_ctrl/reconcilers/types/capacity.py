@@ -53,9 +53,25 @@ def use_of(node: Node, pods: Iterable[Pod]) -> NodeUse:
     held: Counter[str] = Counter()
     for pod in pods:
         if not has_ended(pod):
-            for container in pod.spec.containers:
-                held.update(extended(container.resources.requests))
+            held.update(held_by(pod))
     return NodeUse(offers=extended(node.status.allocatable), held=held)
+
+
+def held_by(pod: Pod) -> Mapping[str, int]:
+    """The extended resources that *pod* holds: as the scheduler counts, the most at once.
+
+    Containers and sidecars run together; other init containers before them, one by one.
+    """
+    together: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for container in pod.spec.initContainers:
+        asked = extended(container.resources.requests)
+        if container.stays:
+            together.update(asked)
+        alone |= together if container.stays else together + Counter(asked)
+    for container in pod.spec.containers:
+        together.update(extended(container.resources.requests))
+    return together | alone
 
 
 def extended(quantities: Quantities) -> Mapping[str, int]:
@@ -65,7 +81,8 @@ def extended(quantities: Quantities) -> Mapping[str, int]:
 
 def holds_extended(pod: Pod) -> bool:
     """Whether the Pod asks for any extended resource."""
-    return any("/" in name for held in pod.spec.containers for name in held.resources.requests)
+    containers = (*pod.spec.containers, *pod.spec.initContainers)
+    return any("/" in name for held in containers for name in held.resources.requests)
 
 
 def whole(resource: str, uses: Iterable[NodeUse]) -> View:
