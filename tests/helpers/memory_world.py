@@ -19,6 +19,7 @@ from gpustack_ctrl.controllers.act import Actor
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.controllers.instance import InstanceReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
+from gpustack_ctrl.controllers.node_uses import NodeUses
 from gpustack_ctrl.controllers.settings import SettingReconciler
 from gpustack_ctrl.plan.actions import PatchType
 from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
@@ -139,7 +140,9 @@ class MemoryWorld:
             writer=self.writer, caches=caches, freshness=Freshness(), clock=self.clock
         )
         both: dict[str, Any] = {"caches": caches, "actor": self.actor}
-        self.instances = InstanceReconciler(**both, clock=self.clock, host_key_seed=host_key_seed)
+        self.instances = InstanceReconciler(
+            **both, clock=self.clock, uses=NodeUses(caches), host_key_seed=host_key_seed
+        )
         self.isolation = IsolationReconciler(**both)
         self.settings = SettingReconciler(**both, clock=self.clock, seeds=self.seeds)
         self.sync()

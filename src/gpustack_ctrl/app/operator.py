@@ -16,6 +16,7 @@ from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.instance import InstanceReconciler
 from gpustack_ctrl.controllers.instance_type import InstanceTypeReconciler
 from gpustack_ctrl.controllers.isolation import IsolationReconciler
+from gpustack_ctrl.controllers.node_uses import NodeUses
 from gpustack_ctrl.controllers.settings import SettingReconciler
 from gpustack_ctrl.controllers.ssh_public_key import SSHPublicKeyReconciler
 from gpustack_ctrl.reconcilers.settings.catalogue import CATALOGUE
@@ -56,12 +57,14 @@ async def operator(
         queues.settings.add(ObjectKey(namespace, name))
     caches = watched.caches
     actor = Actor(writer=client.rest, caches=caches, freshness=Freshness(), clock=clock)
+    uses = NodeUses(caches)
     events, refusals = Events(recorder.record), dict[str, str]()
     reconcilers: Mapping[WorkQueue[ObjectKey], Reconciler] = {
         queues.instances: InstanceReconciler(
             caches=caches,
             actor=actor,
             clock=clock,
+            uses=uses,
             host_key_seed=seed,
             events=events,
             policy_refusals=refusals,
@@ -71,7 +74,7 @@ async def operator(
             caches=caches, actor=actor, clock=clock, seeds=seeds(environ)
         ),
         queues.ssh_keys: SSHPublicKeyReconciler(caches=caches, actor=actor, clock=clock),
-        queues.types: InstanceTypeReconciler(caches=caches, actor=actor, clock=clock),
+        queues.types: InstanceTypeReconciler(caches=caches, actor=actor, clock=clock, uses=uses),
     }
     return Operator(
         recorder=recorder,

@@ -13,8 +13,9 @@ from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
 from gpustack_ctrl.controllers.act import Actor
-from gpustack_ctrl.controllers.caches import ACCELERATOR_NODE, OWNER, Caches
+from gpustack_ctrl.controllers.caches import OWNER, Caches
 from gpustack_ctrl.controllers.events import Events
+from gpustack_ctrl.controllers.node_uses import NodeUses
 from gpustack_ctrl.controllers.patience import Patience
 from gpustack_ctrl.plan.actions import Refused
 from gpustack_ctrl.reconcilers import INSTANCE_KINDS
@@ -31,7 +32,7 @@ from gpustack_ctrl.reconcilers.status.pod_progress import is_unschedulable
 from gpustack_ctrl.reconcilers.status.reporting import only_progress, only_words
 from gpustack_ctrl.reconcilers.status.room import LOOK_AGAIN_SECONDS
 from gpustack_ctrl.reconcilers.status.summary import status
-from gpustack_ctrl.reconcilers.types.capacity import NodeUse, is_of_type, use_of
+from gpustack_ctrl.reconcilers.types.capacity import NodeUse
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 
@@ -47,6 +48,7 @@ class InstanceReconciler:
     caches: Caches
     actor: Actor
     clock: Clock
+    uses: NodeUses
     host_key_seed: bytes = attrs.field(repr=False)
     events: Events = attrs.field(factory=Events)
     policy_refusals: Mapping[str, str] = attrs.field(factory=dict)
@@ -105,21 +107,17 @@ class InstanceReconciler:
             holders=self._holders(key, node_ports(instance, service).values()),
             node=caches.nodes.get(ObjectKey("", pod.spec.nodeName)) if pod else None,
             pinned=caches.nodes.get(ObjectKey("", instance.spec.nodeName)),
-            uses=self._uses(offered, pod),
+            uses=self._uses_of(offered, pod),
             ssh_key=self._ssh_key(instance),
             host_key=self._host_key(instance),
             runtime_classes=frozenset(held.metadata.name for held in caches.runtime_classes.list()),
         )
 
-    def _uses(self, offered: InstanceType | None, pod: Pod | None) -> tuple[NodeUse, ...] | None:
+    def _uses_of(self, offered: InstanceType | None, pod: Pod | None) -> tuple[NodeUse, ...] | None:
         """What the nodes of the type have: asked for only where a Pod finds none of them."""
         if offered is None or pod is None or not is_unschedulable(pod):
             return None
-        nodes = (node for node in self.caches.nodes.list() if is_of_type(node, offered.spec))
-        on = self.caches.pods
-        return tuple(
-            use_of(node, on.by_index(ACCELERATOR_NODE, node.metadata.name)) for node in nodes
-        )
+        return self.uses.of_type(offered.spec)
 
     def _ssh_key(self, instance: Instance) -> InstanceSSHPublicKey | None:
         wanted = instance.spec.sshPublicKey

@@ -6,9 +6,9 @@ from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.controllers.act import Actor
-from gpustack_ctrl.controllers.caches import ACCELERATOR_NODE, Caches
+from gpustack_ctrl.controllers.caches import Caches
+from gpustack_ctrl.controllers.node_uses import NodeUses
 from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
-from gpustack_ctrl.reconcilers.types.capacity import is_of_type, use_of
 from gpustack_ctrl.reconcilers.types.status import TypeSnapshot, type_status
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
@@ -25,6 +25,7 @@ class InstanceTypeReconciler:
     caches: Caches
     actor: Actor
     clock: Clock
+    uses: NodeUses
     _counted: dict[ObjectKey, float] = attrs.field(factory=dict, init=False)
 
     async def reconcile(self, request: Request) -> Result:
@@ -51,13 +52,9 @@ class InstanceTypeReconciler:
 
     def observe(self, offered: InstanceType) -> TypeSnapshot:
         """Read the caches once."""
-        nodes = [node for node in self.caches.nodes.list() if is_of_type(node, offered.spec)]
-        pods = self.caches.pods
         return TypeSnapshot(
             type=offered,
-            uses=tuple(
-                use_of(node, pods.by_index(ACCELERATOR_NODE, node.metadata.name)) for node in nodes
-            ),
+            uses=self.uses.of_type(offered.spec),
             manufacturers=settings_in_force(self.caches.settings.list()).manufacturers,
         )
 
