@@ -3,13 +3,14 @@
 import os
 import subprocess
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from e2e.cluster import faults, nodes
-from e2e.cluster.api import STRATEGIC_PATCH, Api
+from e2e.cluster.api import STRATEGIC_PATCH, Api, ApiStatusError
 from e2e.cluster.credentials import ADMIN, kubeconfig, read_token
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.layout import Layout
@@ -100,6 +101,14 @@ class Cluster:
         body = {"metadata": {"name": name, "labels": dict(labels or {})}}
         self.api().post("/api/v1/namespaces", body)
         self.wait_for_service_account(name)
+
+    def remove_namespace(self, name: str) -> None:
+        """Order the end of a namespace, which may have come to it already."""
+        try:
+            self.api().delete(f"/api/v1/namespaces/{name}")
+        except ApiStatusError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
 
     def wait_for_service_account(self, namespace: str) -> None:
         """Return when *namespace* has its default ServiceAccount, without which no Pod starts."""

@@ -9,6 +9,7 @@ from e2e.node import RealNode
 from e2e.node.images.small import probe as probe_layer
 
 _MILLISECONDS = "1000"
+_UNANSWERED = ("refused", "timeout", "closed", "no answer", "No route to host")
 
 
 class Verdict(StrEnum):
@@ -26,8 +27,14 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether somebody answered."""
-        return Verdict.ALLOW if " sees " in self.text else Verdict.DENY
+        """Whether somebody answered.
+
+        Raises AssertionError when the packet was never sent, which shows nothing.
+        """
+        if " sees " in self.text:
+            return Verdict.ALLOW
+        assert self.text in _UNANSWERED, self.text
+        return Verdict.DENY
 
     @property
     def who(self) -> str:
@@ -52,14 +59,16 @@ def probe_from_pod(
     """Return what a packet from the Pod (namespace, name) came to."""
     namespace, name = pod
     kubectl = (str(node.layout.bin / "kubectl"), "--kubeconfig", str(node.kubeconfig))
-    command = ("exec", "--namespace", namespace, name, "--", "/probe")
+    command = ("exec", "--namespace", namespace, name, "-c", "main", "--", "/probe")
     return _answer(*kubectl, *command, protocol, address, str(port), _MILLISECONDS)
 
 
-def probe_from_node(node: RealNode, protocol: str, address: str, port: int) -> Answer:
-    """Return what a packet from the node's own network came to."""
+def probe_from_node(
+    node: RealNode, protocol: str, address: str, port: int, *, source: str
+) -> Answer:
+    """Return what a packet from the node's own network, from its address *source*, came to."""
     own = (*node.box.prefix(), str(_program()))
-    return _answer(*own, protocol, address, str(port), _MILLISECONDS)
+    return _answer(*own, protocol, address, str(port), _MILLISECONDS, source)
 
 
 def _program() -> str:

@@ -14,6 +14,7 @@ from e2e.node.images.ssh_server import SSH_SERVER, ssh_server_layers
 BUSYBOX = "localhost/busybox:1"
 WITHOUT_SHELL = "localhost/without-shell:1"
 PROBE = "localhost/probe:1"
+DNS = "localhost/dns:1"
 DEBIAN = "localhost/debian:1"
 DEBIAN_USER = "localhost/debian-user:1"
 _SERVE = (
@@ -40,6 +41,12 @@ def catalogue() -> tuple[Image, ...]:
             layers=(small.busybox(), small.probe()),
             entrypoint=("/probe",),
             command=_SERVE,
+        ),
+        Image(
+            reference=DNS,
+            layers=(base, debian.packages("dns", "dnsmasq-base", below=(base,))),
+            entrypoint=("dnsmasq", "--keep-in-foreground", "--user=root", "--no-hosts"),
+            command=("--no-resolv", "--address=/example.test/192.0.2.7"),
         ),
         Image(reference=DEBIAN, layers=(base, debian.extras(base)), command=("bash",)),
         Image(
