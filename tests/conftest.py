@@ -2,12 +2,19 @@
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from e2e.cluster import Cluster, Fleet, running
+
+
+def pytest_configure() -> None:
+    """Let an interrupt end what tests start: the background jobs of a shell ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -30,4 +37,4 @@ def namespace(cluster: Cluster) -> Iterator[str]:
     name = f"test-{secrets.token_hex(4)}"
     cluster.add_namespace(name)
     yield name
-    cluster.api().delete(f"/api/v1/namespaces/{name}")
+    cluster.remove_namespace(name)

@@ -35,11 +35,12 @@ async def world(cluster: Cluster, namespace: str) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-def operator_namespace(cluster: Cluster) -> str:
+def operator_namespace(cluster: Cluster) -> Iterator[str]:
     """The operator's own namespace: a new one, so that each test has Settings of its own."""
     name = f"operator-{secrets.token_hex(4)}"
     cluster.add_namespace(name)
-    return name
+    yield name
+    cluster.remove_namespace(name)
 
 
 @pytest_asyncio.fixture

@@ -20,7 +20,8 @@ from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
 from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.client.rest import FieldValidation, Rest
-from gpustack_ctrl.runtime.clock import SystemClock
+from gpustack_ctrl.runtime.clock import Clock, SystemClock
+from gpustack_ctrl.runtime.controller import Controller
 from gpustack_ctrl.runtime.manager import Manager
 from gpustack_ctrl.runtime.metrics import Metrics, new_registry
 
@@ -147,6 +148,7 @@ class Operator:
     kubeconfig: str
     namespace: str
     environ: Mapping[str, str] = attrs.field(factory=dict)
+    clock: Clock = CLOCK
     _task: asyncio.Task[object] | None = attrs.field(default=None, init=False)
     _manager: Manager | None = attrs.field(default=None, init=False)
 
@@ -174,6 +176,10 @@ class Operator:
             await asyncio.wait({self._task})
             self._task = None
 
+    def watched(self, controller: Controller) -> Controller:
+        """The controller as the test wants to see it: as it is."""
+        return controller
+
     async def _run(self, ready: asyncio.Event) -> object:
         async with client_of(self.kubeconfig) as client:
             parts = await operator(
@@ -181,14 +187,14 @@ class Operator:
                 namespace=self.namespace,
                 environ=self.environ,
                 workers=4,
-                clock=CLOCK,
+                clock=self.clock,
                 metrics=Metrics(new_registry()),
             )
             self._manager = Manager(
-                clock=CLOCK,
+                clock=self.clock,
                 background=(parts.recorder,),
                 informers=attrs.astuple(parts.informers, recurse=False),
-                controllers=parts.controllers,
+                controllers=tuple(map(self.watched, parts.controllers)),
             )
             ready.set()
             return await self._manager.run()

@@ -99,7 +99,7 @@ async def test_n2_no_pod_is_made_while_the_policy_is_refused(
     await admin.wish(PODS)
     quota = await forbid_policies(world)
     await world.instance("box-0")
-    held = await world.tells("Ready", "False", "PolicyPending", name="box-0")
+    held = await world.tells("Ready", "False", "PolicyRefused", name="box-0")
     blocker = (await world.get(names.INSTANCE, "box-0"))["status"]["blocker"]
 
     assert POLICY in held["message"]

@@ -145,8 +145,7 @@ async def test_n4_a_namespace_that_goes_away_makes_neither_errors_nor_retries(
     await world.gone(names.INSTANCE, "box")
 
     assert refused < await admin.writes("POST", code=403)
-    assert {None} == {held.error for held in operator.passes.isolation(world.namespace)}
-    assert {None} == {held.error for held in operator.passes.ended}
+    assert {None} == {held.error for held in operator.passes.about(world.namespace)}
 
 
 async def passed(operator: WatchedOperator, world: World, *, after: int) -> bool:

@@ -1,18 +1,14 @@
 """An operator whose passes are noted, and whose clock is the test's."""
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.app.operator import operator
-from gpustack_ctrl.runtime.clock import Clock, SystemClock, TimerHandle
+from gpustack_ctrl.runtime.clock import SystemClock, TimerHandle
 from gpustack_ctrl.runtime.controller import Controller
-from gpustack_ctrl.runtime.manager import Manager
-from gpustack_ctrl.runtime.metrics import Metrics, new_registry
 from gpustack_ctrl.runtime.reconcile import Reconciler, Request, Result
-from tests.integration.world import CLOCK, Operator, World, client_of, until
+from tests.integration.world import CLOCK, Operator, World, until
 
 QUIET_SECONDS = 0.5
 
@@ -39,6 +35,12 @@ class Passes:
 
     begun: int = 0
     ended: list[Pass] = attrs.field(factory=list)
+
+    def about(self, namespace: str) -> list[Pass]:
+        """The passes over *namespace* and over what is in it."""
+        return [
+            held for held in self.ended if namespace in (held.request.namespace, held.request.name)
+        ]
 
     def isolation(self, namespace: str, *, after: int = 0) -> list[Pass]:
         """The passes over the policy of *namespace* that began after pass number *after*."""
@@ -84,7 +86,6 @@ class Watched:
 class WatchedOperator(Operator):
     """The operator under test, whose passes are noted and whose clock is the test's."""
 
-    clock: Clock = CLOCK
     passes: Passes = attrs.field(factory=Passes, init=False)
 
     async def another_pass(self, world: World) -> None:
@@ -111,29 +112,12 @@ class WatchedOperator(Operator):
         await self.kill()
         await self.start()
 
-    def _watched(self, controller: Controller) -> Controller:
+    def watched(self, controller: Controller) -> Controller:
+        """The controller, whose passes are noted."""
         controller.reconciler = Watched(
             controller=controller.name, reconciler=controller.reconciler, passes=self.passes
         )
         return controller
-
-    async def _run(self, ready: Any) -> object:
-        async with client_of(self.kubeconfig) as client:
-            parts = await operator(
-                client,
-                namespace=self.namespace,
-                environ=self.environ,
-                workers=4,
-                clock=self.clock,
-                metrics=Metrics(new_registry()),
-            )
-            self._manager = Manager(
-                clock=self.clock,
-                informers=attrs.astuple(parts.informers, recurse=False),
-                controllers=tuple(map(self._watched, parts.controllers)),
-            )
-            ready.set()
-            return await self._manager.run()
 
 
 class StoppableClock(SystemClock):
