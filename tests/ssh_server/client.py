@@ -5,7 +5,7 @@ from pathlib import Path
 
 import attrs
 
-from gpustack_ctrl.reconcilers.host_key import HostKey
+from gpustack_ctrl.reconcilers.login.host_key import HostKey
 
 CONFIG = """\
 Host workload

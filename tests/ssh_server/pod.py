@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from gpustack_ctrl.reconcilers.host_key import HostKey, host_key
+from gpustack_ctrl.reconcilers.login.host_key import HostKey, host_key
 from tests.ssh_server.client import make_client
 
 HERE = Path(__file__).parent
