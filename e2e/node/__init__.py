@@ -3,8 +3,8 @@
 As a command: `python -m e2e.node --help`. As a library: `running` and `RealNode`.
 """
 
-from e2e.node.lifecycle import down, running, up
+from e2e.node.lifecycle import down, reboot, running, up
 from e2e.node.real_node import RealNode
 from e2e.node.requirements import missing
 
-__all__ = ["RealNode", "down", "missing", "running", "up"]
+__all__ = ["RealNode", "down", "missing", "reboot", "running", "up"]

@@ -36,6 +36,11 @@ class Box:
         outer = self._spawn((*bound, *place, *unshare, *first), "init")
         until(self._file("ready").exists, self._why("init"), seconds=_PATIENCE_SECONDS)
         self._file("init").write_text(str(_child_of(outer)))
+        self.layout.kept("owned").write_text("yes" if owned else "")
+
+    def is_owned(self) -> bool:
+        """Whether it ends with the process that opened it."""
+        return bool(self.layout.kept("owned").read_text())
 
     def start(self, name: str, *command: str) -> None:
         """Start a daemon in the node, and return once it has its process."""

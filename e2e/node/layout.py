@@ -68,6 +68,10 @@ class NodeLayout(Layout):
         """Machine-wide values of the kernel as they were before the kubelet changed them."""
         return self.directory / "kernel-values"
 
+    def kept(self, name: str) -> Path:
+        """Return the file that remembers *name*."""
+        return self.directory / f"{name}.kept"
+
     def kubeconfig_of(self, user: str) -> Path:
         """Return the kubeconfig of *user*."""
         return self.users / user

@@ -71,6 +71,17 @@ def down(directory: Path) -> None:
     _remove(layout, keep_log=False)
 
 
+def reboot(node: RealNode) -> None:
+    """Take the node its power and give it back: processes and containers are gone, files stay.
+
+    Control plane and node share the machine, so both come back.
+    """
+    owned = node.box.is_owned()
+    node.box.close()
+    until(lambda: not machine.busy(node.layout), "processes of the node do not end")
+    start(node, images(), owned=owned)
+
+
 def start(node: RealNode, archive: Path, *, owned: bool) -> None:
     """Start the daemons over whatever the node's files hold, and return when it is Ready."""
     layout, box = node.layout, node.box

@@ -62,6 +62,19 @@ def cgroups(layout: NodeLayout) -> list[Path]:
     return [path for hierarchy in _hierarchies() if (path := hierarchy / layout.name).is_dir()]
 
 
+def busy(layout: NodeLayout) -> bool:
+    """Whether a process is left in any of them."""
+    groups = (path for parent in cgroups(layout) for path in parent.rglob("cgroup.procs"))
+    return any(_members(path) for path in groups)
+
+
+def _members(procs: Path) -> str:
+    try:
+        return procs.read_text()
+    except OSError:
+        return ""  # The group went meanwhile.
+
+
 def remove_cgroups(layout: NodeLayout) -> None:
     """Remove them with all below, as soon as the kernel has buried the last process."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
