@@ -80,6 +80,28 @@ async def test_a_user_is_known_by_a_client_certificate_in_the_kubeconfig(tmp_pat
 
 
 @needs_openssl
+async def test_no_key_of_a_kubeconfig_stays_on_disk_while_we_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed cannot remove anything; logging in again finds the key anew."""
+    left = tmp_path / "temporary"
+    left.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(left))
+    pair = Authority.create(tmp_path).sign("bob")
+    user = {
+        "client-certificate-data": inline(pair.certificate),
+        "client-key-data": inline(pair.key),
+    }
+    path = write(tmp_path / "k", kubeconfig("https://127.0.0.1:1", user))
+    async with await connected(path) as connection:
+        assert not list(left.iterdir())
+
+        assert not await connection.renew(await connection.headers())
+        assert not list(left.iterdir())
+    assert "PRIVATE KEY" not in repr(connection.endpoint)
+
+
+@needs_openssl
 async def test_a_certificate_that_is_not_trusted_is_told_apart(tmp_path: Path) -> None:
     authority, other = Authority.create(tmp_path / "a"), Authority.create(tmp_path / "b")
     async with scripted(lambda _: Answer(), tls=authority.server()) as server:
@@ -133,7 +155,7 @@ async def test_only_the_clusters_own_authority_is_trusted(tmp_path: Path) -> Non
         context = connection.endpoint.tls()
 
     assert 1 == len(context.get_ca_certs())
-    assert authority.certificate == Path(connection.endpoint.authority or "")
+    assert authority.certificate.read_bytes() == connection.endpoint.authority
 
 
 async def test_a_proxy_is_used_if_the_kubeconfig_names_one(

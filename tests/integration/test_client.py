@@ -209,11 +209,9 @@ async def test_a_version_that_the_server_has_not_reached_is_told_apart(
     assert caught.value.retry_after is not None
 
 
-async def test_a_version_whose_history_is_gone_ends_the_watch(
-    client: Client, namespace: str
-) -> None:
-    """The error comes as an event: the answer as such is a 200."""
-    list_watch = client.list_watch(CONFIG_MAP, namespace=namespace)
+async def test_a_version_whose_history_is_gone_ends_the_watch(client: Client, world: World) -> None:
+    """The error comes as an event: the answer as such is a 200. No Instance is as old as that."""
+    list_watch = client.list_watch(INSTANCE, namespace=world.namespace)
     request = WatchRequest(resource_version="1", timeout_seconds=5)
     seen = await events(list_watch, request, 1)
 

@@ -6,12 +6,14 @@ says what that means for a request.
 """
 
 import asyncio
+import atexit
 import logging
 import os
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 import aiohttp
 import attrs
@@ -40,6 +42,7 @@ from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader  # 
 from kubernetes_asyncio.config.kube_config import (  # noqa: E402
     KubeConfigLoader,
     KubeConfigMerger,
+    _cleanup_temp_files,
 )
 
 REREAD_SECONDS = 60.0
@@ -114,8 +117,9 @@ class ServiceAccountLogin:
                 environ=dict(self.location.environ),
             )
             loader.load_and_set(configuration)
+            found = endpoint(configuration)
             headers = await self._headers.of(configuration)
-        return Access(endpoint=endpoint(configuration), headers=headers, lifetime=REREAD_SECONDS)
+        return Access(endpoint=found, headers=headers, lifetime=REREAD_SECONDS)
 
 
 @attrs.define
@@ -135,18 +139,17 @@ class KubeconfigLogin:
     async def log_in(self, *, anew: bool) -> Access:
         """Let the loader bring address, certificates and token up to date."""
         configuration = Configuration()
-        with explained(self.location):
+        with explained(self.location), decoded_files_removed():
             loader = self._current_loader(anew=anew)
             async with asyncio.timeout(PLUGIN_SECONDS):
                 await loader.load_and_set(configuration)
+            found = endpoint(configuration)
             headers = await self._headers.of(configuration)
         if self._runs_plugin and not (configuration.api_key or configuration.cert_file):
             raise ConfigurationError(
                 f"{self.location}: the exec plugin gave neither a token nor a certificate"
             )
-        return Access(
-            endpoint=endpoint(configuration), headers=headers, lifetime=self._lifetime(loader)
-        )
+        return Access(endpoint=found, headers=headers, lifetime=self._lifetime(loader))
 
     def _current_loader(self, *, anew: bool) -> KubeConfigLoader:
         """The loader at hand, unless it would not look again."""
@@ -180,13 +183,30 @@ def endpoint(configuration: Configuration) -> Endpoint:
     """What the library's *configuration* says of the way to the API server."""
     return Endpoint(
         host=str(configuration.host).rstrip("/"),
-        authority=configuration.ssl_ca_cert,
-        certificate=configuration.cert_file,
-        key=configuration.key_file,
+        authority=_content(configuration.ssl_ca_cert),
+        certificate=_content(configuration.cert_file),
+        key=_content(configuration.key_file),
         verified=configuration.verify_ssl,
         server_name=configuration.tls_server_name,
         proxy=configuration.proxy,
     )
+
+
+def _content(path: str | None) -> bytes | None:
+    return Path(path).read_bytes() if path else None
+
+
+@contextmanager
+def decoded_files_removed() -> Iterator[None]:
+    """Remove what the library decodes of a kubeconfig: keys are among it, and it waits for exit.
+
+    A process that is killed, or that ends at once because it lost its lease, would leave them.
+    """
+    try:
+        yield
+    finally:
+        _cleanup_temp_files()
+        atexit.unregister(_cleanup_temp_files)
 
 
 @contextmanager

@@ -53,7 +53,6 @@ class Connection:
         self._clock = clock
         self._renewing = asyncio.Lock()
         self._forced_at = float("-inf")
-        self._material = access.endpoint.material()
         self.sessions = Sessions(access.endpoint)
         self._adopt(access)
 
@@ -137,10 +136,8 @@ class Connection:
 
     async def _reconnect(self, endpoint: Endpoint) -> bool:
         """Replace the sessions if *endpoint* or its certificates are others."""
-        material = endpoint.material()
-        if endpoint == self._access.endpoint and material == self._material:
+        if endpoint == self._access.endpoint:
             return False
         before, self.sessions = self.sessions, Sessions(endpoint)
-        self._material = material
         await before.close(self._clock)
         return True

@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from enum import Enum
-from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from weakref import WeakSet
 
@@ -50,30 +50,34 @@ class Pool(Enum):
 
 @attrs.frozen(kw_only=True)
 class Endpoint:
-    """Where the API server is, and how it and we prove who we are on the TLS level."""
+    """Where the API server is, and how it and we prove who we are on the TLS level, in PEM."""
 
     host: str
-    authority: str | None = None
-    certificate: str | None = None
-    key: str | None = None
+    authority: bytes | None = None
+    certificate: bytes | None = None
+    key: bytes | None = attrs.field(default=None, repr=False)
     verified: bool = True
     server_name: str | None = None
     proxy: str | None = None
 
-    def material(self) -> tuple[bytes, ...]:
-        """The contents of all files: other bytes call for other sessions."""
-        paths = (self.authority, self.certificate, self.key)
-        return tuple(Path(path).read_bytes() for path in paths if path)
-
     def tls(self) -> ssl.SSLContext:
         """A context that trusts *authority* alone, or the system's if there is none."""
-        context = ssl.create_default_context(cafile=self.authority)
-        if self.certificate:
-            context.load_cert_chain(self.certificate, keyfile=self.key)
+        trusted = None if self.authority is None else self.authority.decode("ascii", "ignore")
+        context = ssl.create_default_context(cadata=trusted)
+        if self.certificate is not None:
+            _prove(context, self.certificate, self.key or b"")
         if not self.verified:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
+
+
+def _prove(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Load our identity, which OpenSSL takes from a file only: one that is gone at once."""
+    with NamedTemporaryFile() as file:
+        file.write(certificate + b"\n" + key)
+        file.flush()
+        context.load_cert_chain(file.name)
 
 
 class Sessions:
