@@ -5,14 +5,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from e2e.cluster.errors import ClusterError
 from e2e.node.images import images
 from e2e.node.lifecycle import down, running, up
-from e2e.node.network import inside
 from e2e.node.programs import build
+from e2e.node.real_node import RealNode
+
+_SHELL = "/bin/sh"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +50,14 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("down", help="end a node and remove what it made")
     command.add_argument("--dir", type=Path, required=True, help="the directory given to up")
     command.set_defaults(do=_down)
+    for name, what, do in (
+        ("outside", "run a command, or a shell, as the client outside", _outside),
+        ("inside", "run a command, or a shell, on the node", _inside),
+    ):
+        command = commands.add_parser(name, help=what)
+        command.add_argument("--dir", type=Path, required=True, help="the directory given to up")
+        command.add_argument("command", nargs="*", metavar="COMMAND", help="after --")
+        command.set_defaults(do=do)
     command = commands.add_parser("run", help="have a node for as long as a command runs, outside")
     command.add_argument("command", nargs="+", metavar="COMMAND", help="after --")
     command.set_defaults(do=_run)
@@ -61,9 +71,8 @@ def _build(_options: argparse.Namespace) -> int:
 
 
 def _up(options: argparse.Namespace) -> int:
-    node = up(options.dir)
-    prefix = " ".join(inside(node.layout.client_network))
-    print(f"up: from outside, {prefix} {node.layout.bin}/kubectl --kubeconfig {node.kubeconfig}")
+    up(options.dir)
+    print(f"up: python -m e2e.node outside --dir {options.dir} -- kubectl get nodes")
     return 0
 
 
@@ -72,8 +81,35 @@ def _down(options: argparse.Namespace) -> int:
     return 0
 
 
+def _outside(options: argparse.Namespace) -> int:
+    node = _node(options.dir)
+    with node.outside():
+        return _call(options.command, node.environment())
+
+
+def _inside(options: argparse.Namespace) -> int:
+    node = _node(options.dir)
+    return _call([*node.box.prefix(), *(options.command or [_SHELL])], {})
+
+
 def _run(options: argparse.Namespace) -> int:
     with running() as node, node.outside():
-        told = {**os.environ, **node.environment(), "GPUSTACK_CTRL_NODE": str(node.directory)}
-        code = subprocess.run(options.command, env=told, check=False).returncode
+        return _call(
+            options.command, {**node.environment(), "GPUSTACK_CTRL_NODE": str(node.directory)}
+        )
+
+
+def _node(directory: Path) -> RealNode:
+    node = RealNode(directory=directory.resolve())
+    if not node.layout.processes.exists():
+        raise ClusterError(f"{directory} holds no node")
+    return node
+
+
+def _call(command: Sequence[str], told: Mapping[str, str]) -> int:
+    words = command or [os.environ.get("SHELL", _SHELL)]
+    try:
+        code = subprocess.run(words, env={**os.environ, **told}, check=False).returncode
+    except FileNotFoundError as error:
+        raise ClusterError(f"there is no command {words[0]}") from error
     return code if code >= 0 else 128 - code

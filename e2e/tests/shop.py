@@ -1,18 +1,15 @@
 """The operator in the cluster, from its own image and with the rights that deploy/ gives it."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 from e2e.cluster import until
 from e2e.node import RealNode
-from e2e.node.images.operator import OPERATOR
-from e2e.node.images.ssh_server import SSH_SERVER
 
 NAMESPACE = "gpustack-system"
 NAME = "gpustack-ctrl"
-DEPLOY = Path(__file__).parents[2] / "deploy"
+# The project's own deploy/, with images that were imported.
+DEPLOY = Path(__file__).parents[1] / "node" / "deploy"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{NAME}"
 TYPES = "/apis/worker.gpustack.ai/v1/instancetypes"
 SETTINGS = f"/apis/gpustack.ai/v1/namespaces/{NAMESPACE}/settings"
@@ -34,19 +31,10 @@ OFFERED: dict[str, dict[str, Any]] = {
 
 def open_shop(node: RealNode) -> None:
     """Install the operator and what it offers, and return when it works."""
-    folder = node.layout.cache / "deploy"
-    folder.mkdir()
-    name, _, tag = OPERATOR.rpartition(":")
-    overlay = {
-        "resources": [os.path.relpath(DEPLOY, folder)],
-        "images": [{"name": f"gpustack/{NAME}", "newName": name, "newTag": tag}],
-    }
-    folder.joinpath("kustomization.yaml").write_text(json.dumps(overlay))
-    node.kubectl("apply", "--server-side", "-k", str(folder))
+    node.kubectl("apply", "--server-side", "-k", str(DEPLOY))
     rolled_out(node)
     for kind, spec in OFFERED.items():
         node.api().post(TYPES, instance_type(kind, spec))
-    change_setting(node, "instance-ssh-server-image", SSH_SERVER)
 
 
 def instance_type(name: str, spec: dict[str, Any]) -> dict[str, Any]:
