@@ -1,6 +1,8 @@
 """The life of a real node: up, down, rebooted, and up for the length of a block."""
 
+import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from e2e.node.programs import build
 from e2e.node.real_node import RealNode
 from e2e.node.requirements import missing
 
+_CHECKOUT = Path(__file__).parents[2]
 _PAUSE = "pause"
 _RBAC = Path(__file__).with_name("policy-engine.yaml")
 
@@ -53,11 +56,27 @@ def up(directory: Path, *, owned: bool = False) -> RealNode:
 def running(directory: Path | None = None) -> Iterator[RealNode]:
     """Have a node for the length of the block. Without a *directory* it has a temporary one."""
     place = directory or Path(tempfile.mkdtemp(prefix="gpustack-node-"))
-    node = up(place, owned=True)
+    warden = _warden(place)
     try:
-        yield node
+        node = up(place, owned=True)
+        try:
+            yield node
+        finally:
+            down(place)
     finally:
-        down(place)
+        warden.kill()
+        warden.wait()
+
+
+def _warden(directory: Path) -> "subprocess.Popen[bytes]":
+    """Start who cleans up after us, should we be killed."""
+    return subprocess.Popen(
+        (sys.executable, "-m", "e2e.node.warden", str(directory), str(os.getpid())),
+        cwd=_CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def down(directory: Path) -> None:

@@ -71,3 +71,24 @@ def test_a_node_that_goes_down_leaves_nothing(node: RealNode, tmp_path: Path) ->
     assert [] == left(layout)
     assert [] == [number for number in ids if Path(f"/proc/{number}").exists()]
     assert not directory.exists()
+
+
+def test_a_node_whose_owner_is_killed_leaves_nothing(node: RealNode, tmp_path: Path) -> None:
+    program = (
+        "import pathlib, sys, time; from e2e.node import running\n"
+        "with running(pathlib.Path(sys.argv[1])): print('up', flush=True); time.sleep(999)"
+    )
+    directory = tmp_path / "orphan"
+    owner = subprocess.Popen(
+        (sys.executable, "-c", program, str(directory)), cwd=CHECKOUT, stdout=subprocess.PIPE
+    )
+    assert owner.stdout is not None
+    lines = iter(owner.stdout.readline, b"")
+    assert b"up\n" in lines
+    held = left(NodeLayout(directory=directory))
+    owner.kill()
+    owner.communicate()
+    until(lambda: not directory.exists(), "its files are still there", seconds=30)
+
+    assert 4 <= len(held)
+    assert [] == left(NodeLayout(directory=directory))
