@@ -35,12 +35,14 @@ async def world(cluster: Cluster, namespace: str) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-def operator_namespace(cluster: Cluster) -> Iterator[str]:
-    """The operator's own namespace: a new one, so that each test has Settings of its own."""
+def operator_namespace(cluster: Cluster) -> str:
+    """The operator's own namespace: a new one, so that each test has Settings of its own.
+
+    It ends with the cluster: what ends earlier is written to for a while, and writes are counted.
+    """
     name = f"operator-{secrets.token_hex(4)}"
     cluster.add_namespace(name)
-    yield name
-    cluster.remove_namespace(name)
+    return name
 
 
 @pytest_asyncio.fixture
