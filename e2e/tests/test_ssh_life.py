@@ -1,5 +1,7 @@
 """I4: keys that change, crowds, and sessions whose workload ends."""
 
+import os
+import re
 import socket
 import subprocess
 import time
@@ -15,7 +17,7 @@ from e2e.node.images.catalogue import DEBIAN
 from e2e.node.layout import NODE_ADDRESS
 from e2e.tests.keys import Login, User, new_user
 from e2e.tests.seats import Seat, login_spec, seat
-from e2e.tests.team import Team
+from e2e.tests.team import Team, condition
 from e2e.tests.terminal import terminal
 
 ROTATION_SECONDS = 90
@@ -223,6 +225,34 @@ def test_i4_the_status_has_a_line_to_paste(place: Seat) -> None:
         check=False,
     )
 
+    assert (0, "in\n") == (done.returncode, done.stdout), done.stderr
+
+
+def test_i4_without_port_22_the_remedy_that_is_told_works(team: Team, user: User) -> None:
+    """A line for port-forward and one for ssh, as they stand in the condition."""
+    team.add_keys("me", user.public)
+    instance = team.running(**{**login_spec(DEBIAN), "ports": []})
+    told = condition(instance, "SSHReady")
+    forward, login = re.findall(r"`(.*?)`", told["message"])
+    user.folder.joinpath("known_hosts").write_text(f"{instance['status']['ssh']['knownHosts']}\n")
+    own = [f"-i{user.key}", f"-oUserKnownHostsFile={user.folder}/known_hosts", "-oBatchMode=yes"]
+    bridge = subprocess.Popen(
+        forward.split(),
+        env={**os.environ, **team.node.environment()},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert bridge.stdout is not None
+        assert "Forwarding from" in bridge.stdout.readline()
+        done = subprocess.run(
+            [*login.split(), *own, "echo in"], capture_output=True, text=True, check=False
+        )
+    finally:
+        bridge.kill()
+        bridge.communicate()
+
+    assert ("False", "PortNotListed") == (told["status"], told["reason"])
     assert (0, "in\n") == (done.returncode, done.stdout), done.stderr
 
 
