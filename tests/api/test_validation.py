@@ -30,7 +30,7 @@ def test_what_the_annotations_allow_has_no_violation(value: Any) -> None:
     [
         ({"type": "a" * 64}, "type: is longer than 63"),
         ({"volumeMount": "work"}, r"volumeMount: 'work' does not match (/[^/]+)+"),
-        ({"volumeMount": "/work/"}, r"volumeMount: '/work/' does not match (/[^/]+)+"),
+        ({"volumeMount": "/models/"}, r"volumeMount: '/models/' does not match (/[^/]+)+"),
         ({"command": ("",) * 129}, "command: is longer than 128"),
         ({"ports": (InstancePort(port=0),)}, "ports[0].port: must be at least 1"),
         ({"ports": (InstancePort(port=65536),)}, "ports[0].port: must be at most 65535"),

@@ -186,7 +186,7 @@ def test_i4_files_go_both_ways_by_scp(pod: Pod, sftp_server: None, tmp_path: Pat
     assert (0, b"") == (there.returncode, there.stderr)
     assert (0, b"") == (again.returncode, again.stderr)
     assert sent.read_bytes() == back.read_bytes()
-    owner = pod.ssh("stat -c %u /work/file; id -u").stdout.split()
+    owner = pod.ssh("stat -c %u file; id -u").stdout.split()
     assert owner[0] == owner[1]
 
 
