@@ -1,12 +1,13 @@
 """Sockets and pools are made for long watches and dead peers."""
 
 import socket
+import ssl
 import sys
 from pathlib import Path
 
 import pytest
 
-from gpustack_ctrl.client.sessions import Pool, watchful_socket
+from gpustack_ctrl.client.sessions import Endpoint, Pool, watchful_socket
 from tests.client.kubeconfigs import connected, kubeconfig, write
 
 LOOPBACK = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 0))
@@ -38,3 +39,9 @@ async def test_each_pool_has_its_limit_and_no_session_reads_the_environment(
 
         assert [32, 0, 2] == limits
         assert not any(session.trust_env for session in sessions)
+
+
+@pytest.mark.parametrize("authority", [b"", b"\n", b"nothing", b"\xff"])
+def test_an_authority_that_holds_nothing_does_not_stand_for_the_systems(authority: bytes) -> None:
+    with pytest.raises(ssl.SSLError):
+        Endpoint(host="https://127.0.0.1:1", authority=authority).tls()

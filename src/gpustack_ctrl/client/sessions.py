@@ -62,14 +62,17 @@ class Endpoint:
 
     def tls(self) -> ssl.SSLContext:
         """A context that trusts *authority* alone, or the system's if there is none."""
-        trusted = None if self.authority is None else self.authority.decode("ascii", "ignore")
-        context = ssl.create_default_context(cadata=trusted)
+        context = ssl.create_default_context(cadata=self._trusted())
         if self.certificate is not None:
             _prove(context, self.certificate, self.key or b"")
         if not self.verified:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
+
+    def _trusted(self) -> str | None:
+        """What is trusted; never "", which would stand for the system's authorities, too."""
+        return None if self.authority is None else self.authority.decode("ascii", "ignore") + "\n"
 
 
 def _prove(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
