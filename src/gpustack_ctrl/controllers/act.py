@@ -19,6 +19,8 @@ from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.freshness import Freshness
 
 NAMESPACE_TERMINATING = "NamespaceTerminating"
+STALE_RETRY_SECONDS = 0.25
+"""When to look again where the cache does not show our own last write yet."""
 
 
 class Writer(Protocol):

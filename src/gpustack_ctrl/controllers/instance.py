@@ -12,7 +12,7 @@ from gpustack_ctrl.api.instance_status import InstanceStatus
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.ssh_public_key import InstanceSSHPublicKey
-from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.act import STALE_RETRY_SECONDS, Actor
 from gpustack_ctrl.controllers.caches import OWNER, Caches
 from gpustack_ctrl.controllers.events import Events
 from gpustack_ctrl.controllers.node_uses import NodeUses
@@ -36,7 +36,6 @@ from gpustack_ctrl.reconcilers.types.capacity import NodeUse
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 
-STALE_RETRY_SECONDS = 0.25
 POLICY_SECONDS = 5.0
 """A policy that comes is an event; one that is refused is none."""
 

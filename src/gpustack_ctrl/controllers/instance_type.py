@@ -5,7 +5,7 @@ import attrs
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.act import STALE_RETRY_SECONDS, Actor
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.controllers.node_uses import NodeUses
 from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
@@ -13,7 +13,6 @@ from gpustack_ctrl.reconcilers.types.status import TypeSnapshot, type_status
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
 
-STALE_RETRY_SECONDS = 0.25
 BETWEEN_SECONDS = 0.5
 """A burst of Pods is counted once, not once for each Pod."""
 

@@ -7,15 +7,13 @@ import structlog
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.act import STALE_RETRY_SECONDS, Actor
 from gpustack_ctrl.controllers.caches import NAMESPACE, Caches
 from gpustack_ctrl.reconcilers import NAMESPACE_KINDS
 from gpustack_ctrl.reconcilers.kind import plan_all
 from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
 from gpustack_ctrl.reconcilers.snapshot import NamespaceSnapshot
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
-
-STALE_RETRY_SECONDS = 0.25
 
 
 @attrs.frozen(kw_only=True)

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 import attrs
 
 from gpustack_ctrl.api import codec, names
-from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.act import STALE_RETRY_SECONDS, Actor
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.reconcilers.isolation.coverage import Surroundings, warning
 from gpustack_ctrl.reconcilers.settings import in_force as settings
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
-
-STALE_RETRY_SECONDS = 0.25
 
 
 @attrs.frozen(kw_only=True)

@@ -4,13 +4,11 @@ import attrs
 
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.meta import ObjectKey
-from gpustack_ctrl.controllers.act import Actor
+from gpustack_ctrl.controllers.act import STALE_RETRY_SECONDS, Actor
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.reconcilers.login.authorized_keys import KIND, KeySnapshot, status
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.reconcile import DONE, Request, Result
-
-STALE_RETRY_SECONDS = 0.25
 
 
 @attrs.frozen(kw_only=True)
