@@ -2,19 +2,18 @@
 
 import os
 import secrets
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from e2e.cluster import Cluster, Fleet, running
+from e2e.cluster.interrupts import heed_interrupts
 
 
 def pytest_configure() -> None:
-    """Let an interrupt end what tests start: the background jobs of a shell ignore it."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let interrupts through."""
+    heed_interrupts()
 
 
 @pytest.fixture(scope="session")

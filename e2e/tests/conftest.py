@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from e2e.cluster.interrupts import heed_interrupts
 from e2e.node import RealNode, missing, running
 from e2e.tests.keys import User, new_user
 from e2e.tests.shop import DEPLOYMENT, open_shop
 from e2e.tests.team import Team, tenancy
+
+
+def pytest_configure() -> None:
+    """Let interrupts through."""
+    heed_interrupts()
 
 
 @pytest.fixture(scope="session")
