@@ -1,0 +1,1 @@
+"""The exporter: what is read of nodes, kept, and told at a scrape."""

@@ -1,0 +1,1 @@
+"""What Instances have and use, and the text in which Prometheus reads it: pure."""
