@@ -5,35 +5,23 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from e2e.cluster.command import run
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.lifecycle import Fleet, down, running, up
 from e2e.cluster.nodes import BASES
 from e2e.cluster.parts import KUBE_PARTS
 from e2e.cluster.processes import ends_with_parent
 from e2e.cluster.programs import NEEDED, PACKAGES, build
+from e2e.node import lifecycle as real_node
+from e2e.node.cli import bring_up
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit code."""
-    options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        code: int = options.do(options)
-    except ClusterError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
-    return code
-
-
-def _terminate(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
+    return run(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,9 +38,13 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(do=_build)
     command = commands.add_parser("up", help="start a cluster and leave it running")
     command.add_argument("--dir", type=Path, required=True, help="a new or empty directory")
+    command.add_argument(
+        "--real-node", action="store_true",
+        help="a node that runs Pods instead of simulated ones (takes root; see e2e/node)",
+    )  # fmt: skip
     _add_fleet(command)
     command.set_defaults(do=_up)
-    command = commands.add_parser("down", help="end a cluster")
+    command = commands.add_parser("down", help="end a cluster, with real node or without")
     command.add_argument("--dir", type=Path, required=True, help="the directory given to up")
     command.set_defaults(do=_down)
     command = commands.add_parser("run", help="have a cluster for as long as a command runs")
@@ -79,13 +71,24 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _up(options: argparse.Namespace) -> int:
+    if options.real_node:
+        return _up_real(options)
+    if real_node.holds_node(options.dir):
+        raise ClusterError(f"{options.dir} holds a real node: name another directory")
     cluster = up(options.dir, _fleet(options))
     print(f"up: export KUBECONFIG={cluster.kubeconfig} PATH={cluster.layout.bin}:$PATH")
     return 0
 
 
+def _up_real(options: argparse.Namespace) -> int:
+    if _fleet(options) != Fleet():
+        raise ClusterError("--nodes, --gpus and --manufacturer are for simulated nodes only")
+    return bring_up(options.dir)
+
+
 def _down(options: argparse.Namespace) -> int:
-    down(options.dir)
+    end = real_node.down if real_node.holds_node(options.dir) else down
+    end(options.dir)
     return 0
 
 

@@ -2,15 +2,14 @@
 
 import argparse
 import os
-import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from e2e.cluster.command import run
 from e2e.cluster.errors import ClusterError
 from e2e.node.images import images
-from e2e.node.lifecycle import down, running, up
+from e2e.node.lifecycle import down, holds_node, running, up
 from e2e.node.programs import build
 from e2e.node.real_node import RealNode
 
@@ -19,21 +18,14 @@ _SHELL = "/bin/sh"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit code."""
-    options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        code: int = options.do(options)
-    except ClusterError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
-    return code
+    return run(_parser(), arguments)
 
 
-def _terminate(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
+def bring_up(directory: Path) -> int:
+    """Start a node, leave it running, and tell how it is reached."""
+    up(directory)
+    print(f"up: python -m e2e.node outside --dir {directory} -- kubectl get nodes")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,9 +63,7 @@ def _build(_options: argparse.Namespace) -> int:
 
 
 def _up(options: argparse.Namespace) -> int:
-    up(options.dir)
-    print(f"up: python -m e2e.node outside --dir {options.dir} -- kubectl get nodes")
-    return 0
+    return bring_up(options.dir)
 
 
 def _down(options: argparse.Namespace) -> int:
@@ -100,10 +90,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _node(directory: Path) -> RealNode:
-    node = RealNode(directory=directory.resolve())
-    if not node.layout.processes.exists():
+    if not holds_node(directory):
         raise ClusterError(f"{directory} holds no node")
-    return node
+    return RealNode(directory=directory.resolve())
 
 
 def _call(command: Sequence[str], told: Mapping[str, str]) -> int:

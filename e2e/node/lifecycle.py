@@ -84,10 +84,14 @@ def down(directory: Path) -> None:
 
     Raises ClusterError when there is none, or when something is left.
     """
-    layout = NodeLayout(directory=directory.resolve())
-    if not layout.processes.exists():
+    if not holds_node(directory):
         raise ClusterError(f"{directory} holds no node")
-    _remove(layout, keep_log=False)
+    _remove(NodeLayout(directory=directory.resolve()), keep_log=False)
+
+
+def holds_node(directory: Path) -> bool:
+    """Whether a node was started in *directory* and not taken down."""
+    return NodeLayout(directory=directory.resolve()).processes.exists()
 
 
 def reboot(node: RealNode) -> None:

@@ -10,8 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from e2e.node.layout import NodeLayout
-from e2e.node.lifecycle import down
+from e2e.node.lifecycle import down, holds_node
 
 
 def main() -> int:
@@ -19,7 +18,7 @@ def main() -> int:
     directory, owner = Path(sys.argv[1]), int(sys.argv[2])
     with suppress(ProcessLookupError):
         select.select([os.pidfd_open(owner)], [], [])
-    if NodeLayout(directory=directory.resolve()).processes.exists():
+    if holds_node(directory):
         down(directory)
     return 0
 

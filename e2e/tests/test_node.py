@@ -65,9 +65,15 @@ def test_a_node_that_goes_down_leaves_nothing(node: RealNode, tmp_path: Path) ->
         int(path.read_text()) for path in layout.processes.glob("[a-z]*") if path.name != "ready"
     ]
     held = left(layout)
+    embedded = (sys.executable, "-m", "e2e.cluster", "up", "--dir", str(directory))
+    refused = subprocess.run(embedded, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     subprocess.run((*program, "down", "--dir", str(directory)), cwd=CHECKOUT, check=True)
 
     assert 4 <= len(held), "while it is up, processes, networks, cgroups and values are held"
+    assert (1, f"error: {directory} holds a real node: name another directory\n") == (
+        refused.returncode,
+        refused.stderr,
+    )
     assert [] == left(layout)
     assert [] == [number for number in ids if Path(f"/proc/{number}").exists()]
     assert not directory.exists()
