@@ -1,0 +1,158 @@
+"""Who holds which card of a node, by all who say so together.
+
+Every hint that somebody else may use a card counts, also one that cannot be right: a
+figure that is withheld costs less than a neighbour's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+
+import attrs
+
+from gpustack_ctrl.api.names import MAIN
+from gpustack_ctrl.metering.accelerators.grants import (
+    Card,
+    DeviceGrant,
+    Makers,
+    annotated,
+    card_of,
+)
+from gpustack_ctrl.metering.accelerators.readings import DeviceSample, Extent, Mode, Reason
+from gpustack_ctrl.metering.accelerators.tenants import Tenant, Tenants
+
+
+class Other(Enum):
+    """Somebody who is no tenant, and need not be the same one each time."""
+
+    SOMEBODY = "somebody"
+
+
+Holder = Tenant | Reason | Other
+
+
+@attrs.frozen(kw_only=True)
+class Hold:
+    """That *holder* has *card*; a Reason stands for whom a source means but we cannot tell.
+
+    *mode* is how a tenant has it: its own word, unless the kubelet knows of others.
+    """
+
+    card: Card
+    holder: Holder
+    manufacturer: str = ""
+    mode: Mode | None = None
+
+
+@attrs.frozen
+class Holders:
+    """All holds of a node."""
+
+    holds: tuple[Hold, ...]
+
+    def at(self, place: str) -> tuple[Hold, ...]:
+        """Who holds exactly the card, or the partition, *place*."""
+        return tuple(hold for hold in self.holds if hold.card.place == place)
+
+    def alone(self, place: str) -> Tenant | None:
+        """The tenant that has *place* to itself, if there is one, whoever says so."""
+        holds = self.at(place)
+        tenants = {
+            hold.holder.uid: hold.holder for hold in holds if isinstance(hold.holder, Tenant)
+        }
+        if len(tenants) != 1 or any(_may_be_others(hold) for hold in holds):
+            return None
+        return next(iter(tenants.values()))
+
+    def failed(self, place: str) -> Reason | None:
+        """Why it cannot be told whom a source means by *place*, if that is so."""
+        return next((h.holder for h in self.at(place) if isinstance(h.holder, Reason)), None)
+
+
+def _may_be_others(hold: Hold) -> bool:
+    shared = hold.mode in {Mode.SHARED, Mode.SLICED} or hold.card.shared
+    return shared or not isinstance(hold.holder, Tenant)
+
+
+def holders(
+    tenants: Tenants,
+    makers: Makers,
+    samples: Iterable[DeviceSample],
+    grants: Iterable[DeviceGrant],
+    *,
+    shared: bool,
+) -> Holders:
+    """Who holds what by samples, by the kubelet's *grants* and by annotations.
+
+    *shared*: the node gives cards to several Pods under the name of whole ones.
+    """
+    told = [*_by_samples(tenants, samples)]
+    for tenant in tenants.by_uid.values():
+        told.extend(_by_annotation(tenant))
+    told.extend(_by_kubelet(tenants, makers, grants))
+    return Holders(tuple(_as_shared(hold) for hold in told) if shared else tuple(told))
+
+
+def _as_shared(hold: Hold) -> Hold:
+    if hold.mode is not Mode.EXCLUSIVE:
+        return hold
+    return attrs.evolve(hold, mode=Mode.SHARED)
+
+
+def _by_samples(tenants: Tenants, samples: Iterable[DeviceSample]) -> Iterator[Hold]:
+    for sample in samples:
+        if sample.pod is not None and sample.pod.container in {"", MAIN}:
+            yield _held(sample_card(sample), tenants.claimed(sample.pod), sample.manufacturer)
+
+
+def sample_card(sample: DeviceSample) -> Card:
+    """What *sample* is about; a slice is a use of the whole card."""
+    parted = sample.extent is Extent.PARTITION
+    return Card(sample.id, sample.partition if parted else "")
+
+
+def _held(card: Card, holder: Holder, manufacturer: str) -> Hold:
+    given = holder.given if isinstance(holder, Tenant) else None
+    return Hold(
+        card=card,
+        holder=holder,
+        manufacturer=given.manufacturer if given else manufacturer,
+        mode=_mode(card, given.mode if given else None),
+    )
+
+
+def _mode(card: Card, mode: Mode | None) -> Mode | None:
+    """What has the number of a partition is one, whatever its resource is called."""
+    parted = card.partition or card.id.startswith("MIG-")
+    if parted and mode is not Mode.SHARED:
+        return Mode.PARTITIONED
+    return Mode.SHARED if card.shared and mode in {None, Mode.EXCLUSIVE} else mode
+
+
+def _by_annotation(tenant: Tenant) -> Iterator[Hold]:
+    for card in annotated(tenant.pod):
+        yield _held(card, tenant, "")
+
+
+def _by_kubelet(tenants: Tenants, makers: Makers, grants: Iterable[DeviceGrant]) -> Iterator[Hold]:
+    for grant in grants:
+        given = makers.given(grant.resource)
+        if given is None:
+            continue  # Not a device: units of a part of one, or the sidecar's look.
+        holder = _holder(tenants, grant)
+        if isinstance(holder, Tenant) and annotated(holder.pod):
+            continue  # Its plugin chose other cards than the kubelet did.
+        for device in grant.devices:
+            yield _held(card_of(device), holder, given.manufacturer)
+
+
+def _holder(tenants: Tenants, grant: DeviceGrant) -> Holder:
+    """The kubelet tells no UID; a Pod that is ours but not its `main` is not looked into."""
+    found = tenants.named(grant.namespace, grant.pod)
+    if isinstance(found, Tenant):
+        return found if grant.container == MAIN else Other.SOMEBODY
+    return Other.SOMEBODY
+
+
+def manufacturers(holds: Iterable[Hold]) -> Mapping[str, str]:
+    """The manufacturer of each card that one is known of."""
+    return {hold.card.id: hold.manufacturer for hold in holds if hold.manufacturer}
