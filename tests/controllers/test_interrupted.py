@@ -60,7 +60,7 @@ def end_state(world: MemoryWorld) -> dict[str, Any]:
     told = {
         name: value
         for name, value in world.status.items()
-        if name not in ("podUID", "conditions", "startTime")
+        if name not in ("podUID", "conditions", "startTime", "usage")
     }
     kinds = sorted(resource.kind for resource, _ in world.api.objects)
     policy = world.get(names.NETWORK_POLICY, POLICY)

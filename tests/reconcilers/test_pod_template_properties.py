@@ -53,9 +53,9 @@ def pod(of: InstanceSnapshot) -> Wire:
 
 
 def meant(wire: Wire) -> Wire:
-    """A Pod without its fingerprint and the restart that asked for it."""
+    """A Pod without its fingerprint and what else is noted on it."""
     held = dict(wire["metadata"]["annotations"])
-    del held[names.INTENT], held[names.RESTARTED_AT]
+    del held[names.INTENT], held[names.RESTARTED_AT], held[names.CHARGE]
     return wire | {"metadata": wire["metadata"] | {"annotations": held}}
 
 

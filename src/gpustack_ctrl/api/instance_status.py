@@ -9,6 +9,7 @@ from annotated_types import MaxLen
 from gpustack_ctrl.api.markers import Doc, ListMap, Timestamp
 from gpustack_ctrl.api.meta import Condition
 from gpustack_ctrl.api.ports import PortStatus
+from gpustack_ctrl.api.usage import Usage
 
 
 class Phase(StrEnum):
@@ -124,3 +125,4 @@ class InstanceStatus:
     ] = ""
     restarts: Annotated[int, Doc("How often the workload restarted inside its Pod.")] = 0
     startTime: Annotated[Timestamp | None, Doc("When the kubelet accepted the Pod.")] = None
+    usage: Annotated[Usage | None, Doc("How the Instance passed its time, for billing.")] = None

@@ -22,6 +22,7 @@ from gpustack_ctrl.reconcilers.pod_template.sidecar import (
 )
 from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.usage.charge import note
 
 
 def rendered(seen: InstanceSnapshot) -> PodTemplate | None:
@@ -42,7 +43,11 @@ def rendered(seen: InstanceSnapshot) -> PodTemplate | None:
         ),
         spec=_spec(seen, offered, granted),
     )
-    return _signed(template, instance.spec.restartedAt)
+    notes = {
+        names.RESTARTED_AT: instance.spec.restartedAt,
+        names.CHARGE: note(instance.spec.type, granted.accelerator),
+    }
+    return _signed(template, notes)
 
 
 def _intent(template: PodTemplate) -> str:
@@ -51,8 +56,9 @@ def _intent(template: PodTemplate) -> str:
     return sha256(codec.encode(meant)).hexdigest()[:32]
 
 
-def _signed(template: PodTemplate, restarted_at: str) -> PodTemplate:
-    signature = {names.INTENT: _intent(template), names.RESTARTED_AT: restarted_at}
+def _signed(template: PodTemplate, notes: Mapping[str, str]) -> PodTemplate:
+    """*template* with its fingerprint, and with *notes* that are no part of what it is."""
+    signature = {names.INTENT: _intent(template), **notes}
     annotations = {**template.metadata.annotations, **signature}
     return attrs.evolve(template, metadata=attrs.evolve(template.metadata, annotations=annotations))
 

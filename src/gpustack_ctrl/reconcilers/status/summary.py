@@ -35,6 +35,7 @@ from gpustack_ctrl.reconcilers.status.remedies import with_remedy
 from gpustack_ctrl.reconcilers.status.room import with_figures
 from gpustack_ctrl.reconcilers.status.ssh import access_addresses, ssh_status
 from gpustack_ctrl.reconcilers.status.statements import Outlook, statements
+from gpustack_ctrl.reconcilers.usage.account import usage
 
 LONGEST_IMAGE = 512
 
@@ -65,6 +66,7 @@ def status(seen: InstanceSnapshot, refusals: Iterable[Refused] = ()) -> Instance
         ssh=ssh_status(seen, pod, ports, addresses),
         lastTermination=last_termination(seen, pod),
         failures=counted,
+        usage=usage(instance, pod, seen.node, seen.now),
     )
     return _of_pod(told_without_pod, seen, pod) if pod else told_without_pod
 
