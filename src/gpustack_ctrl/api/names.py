@@ -33,6 +33,10 @@ SSHD = "sshd"
 CONTAINER_MARK = "GPUSTACK_INSTANCE_CONTAINER"
 FIELD_MANAGER = PRODUCT
 
+# ClusterRoles of those who read metrics, and of those who ask whether somebody may.
+METRICS_READER_ROLE = "gpustack-metrics-reader"
+METRICS_GUARD_ROLE = "gpustack-metrics-guard"
+
 HOST_KEY_SEED = "gpustack-ssh-host-key-seed"
 AUTHORIZED_KEYS = "authorized_keys"
 HOST_KEY_FILE = "ssh_host_ed25519_key"
@@ -75,4 +79,12 @@ LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural
 CRD = Resource(
     group="apiextensions.k8s.io", version="v1", kind="CustomResourceDefinition",
     plural="customresourcedefinitions", namespaced=False,
+)  # fmt: skip
+TOKEN_REVIEW = Resource(
+    group="authentication.k8s.io", version="v1", kind="TokenReview", plural="tokenreviews",
+    namespaced=False,
+)  # fmt: skip
+SUBJECT_ACCESS_REVIEW = Resource(
+    group="authorization.k8s.io", version="v1", kind="SubjectAccessReview",
+    plural="subjectaccessreviews", namespaced=False,
 )  # fmt: skip

@@ -10,10 +10,13 @@ from gpustack_ctrl.client.exchange import Exchange, RequestMetrics, Unmetered, i
 from gpustack_ctrl.client.leases import Leases
 from gpustack_ctrl.client.list_watch import ListWatch
 from gpustack_ctrl.client.rest import FieldValidation, Rest
+from gpustack_ctrl.client.reviews import Reviews
 from gpustack_ctrl.client.sessions import Pool
 from gpustack_ctrl.runtime.clock import Clock
 
 ELECTOR_SECONDS = 3.0
+REVIEW_SECONDS = 4.0
+"""Two reviews fit into the ten seconds that Prometheus waits for a page."""
 
 
 @attrs.frozen(kw_only=True)
@@ -35,6 +38,11 @@ class Client:
     def leases(self) -> Leases:
         """Leases for an elector, on connections of their own."""
         return Leases(Rest(exchange=self._exchange(Pool.ELECTOR), seconds=ELECTOR_SECONDS))
+
+    @property
+    def reviews(self) -> Reviews:
+        """Questions about those who ask us something."""
+        return Reviews(Rest(exchange=self._exchange(Pool.REQUESTS), seconds=REVIEW_SECONDS))
 
     def list_watch(
         self,

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import ssl
 from collections.abc import Mapping
 
 import attrs
@@ -41,10 +42,16 @@ def address(bind: str) -> Address | None:
 
 
 class HttpServer:
-    """Serves *app* at *bind* from `start` to `stop`; does nothing when *bind* is off."""
+    """Serves *app* at *bind* from `start` to `stop`, over *tls* where that is given.
 
-    def __init__(self, app: web.Application, *, bind: str) -> None:
+    It does nothing when *bind* is off.
+    """
+
+    def __init__(
+        self, app: web.Application, *, bind: str, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._bind = bind
+        self._tls = tls
         self._address = address(bind)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         self._port: int | None = None
@@ -62,7 +69,8 @@ class HttpServer:
         if self._address is None:
             return
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._address.host, self._address.port)
+        where = (self._address.host, self._address.port)
+        site = web.TCPSite(self._runner, *where, ssl_context=self._tls)
         try:
             await site.start()
         except OSError as error:
