@@ -120,7 +120,7 @@ class Makers:
 
 
 def _mode(resource: str, base: str) -> Mode | None:
-    """How a device of *resource* is held; a resource that counts units of a part, such as memory, is no device: None."""
+    """How a device of *resource* is held; None for what counts units, such as memory."""
     if resource.startswith(f"{base.partition('/')[0]}/mig-"):
         return Mode.PARTITIONED
     return _SUFFIXES.get(resource.removeprefix(base)) if resource.startswith(base) else None

@@ -45,38 +45,33 @@ class Hold:
 
 @attrs.frozen
 class Holders:
-    """All holds of a node."""
+    """All holds of a node, by the place of the card."""
 
-    holds: tuple[Hold, ...]
-
-    def at(self, place: str) -> tuple[Hold, ...]:
-        """Who holds exactly the card, or the partition, *place*."""
-        return tuple(hold for hold in self.holds if hold.card.place == place)
+    by_place: Mapping[str, tuple[Hold, ...]]
 
     def alone(self, place: str) -> Tenant | None:
         """The tenant that has *place* to itself, if there is one, whoever says so."""
-        holds = self.at(place)
-        tenants = {
-            hold.holder.uid: hold.holder for hold in holds if isinstance(hold.holder, Tenant)
-        }
+        holds = self.by_place.get(place, ())
+        tenants = {hold.holder for hold in holds if isinstance(hold.holder, Tenant)}
         if len(tenants) != 1 or any(_may_be_others(hold) for hold in holds):
             return None
-        return next(iter(tenants.values()))
+        return tenants.pop()
 
     def failed(self, place: str) -> Reason | None:
         """Why it cannot be told whom a source means by *place*, if that is so."""
-        return next((h.holder for h in self.at(place) if isinstance(h.holder, Reason)), None)
+        holds = self.by_place.get(place, ())
+        return next((hold.holder for hold in holds if isinstance(hold.holder, Reason)), None)
 
 
 def _may_be_others(hold: Hold) -> bool:
-    shared = hold.mode in {Mode.SHARED, Mode.SLICED} or hold.card.shared
+    shared = hold.mode not in {Mode.EXCLUSIVE, Mode.PARTITIONED} or hold.card.shared
     return shared or not isinstance(hold.holder, Tenant)
 
 
 def holders(
     tenants: Tenants,
     makers: Makers,
-    samples: Iterable[DeviceSample],
+    samples: tuple[DeviceSample, ...],
     grants: Iterable[DeviceGrant],
     *,
     shared: bool,
@@ -85,11 +80,49 @@ def holders(
 
     *shared*: the node gives cards to several Pods under the name of whole ones.
     """
-    told = [*_by_samples(tenants, samples)]
+    known = frozenset(sample.id for sample in samples)
+    claimed = tuple(_by_samples(tenants, samples))
+    kubelet = tuple(_by_kubelet(tenants, makers, grants))
+    told = [*claimed, *(hold for hold in kubelet if not isinstance(hold.holder, Tenant))]
     for tenant in tenants.by_uid.values():
-        told.extend(_by_annotation(tenant))
-    told.extend(_by_kubelet(tenants, makers, grants))
-    return Holders(tuple(_as_shared(hold) for hold in told) if shared else tuple(told))
+        mine = _places(hold for hold in claimed if hold.holder is tenant)
+        own = tuple(hold for hold in kubelet if hold.holder is tenant)
+        told.extend(_news(mine, _better(own, tuple(_by_annotation(tenant)), known), known))
+    return Holders(_by_place(_as_shared(hold) if shared else hold for hold in told))
+
+
+def _places(holds: Iterable[Hold]) -> frozenset[str]:
+    return frozenset(hold.card.place for hold in holds)
+
+
+def _news(
+    claimed: frozenset[str], holds: tuple[Hold, ...], known: frozenset[str]
+) -> tuple[Hold, ...]:
+    """Of *holds* those that are not a card in *claimed* under another name.
+
+    A partition has a name of its own for the kubelet, and the card's for the source.
+    """
+    if len(claimed) < len(_places(holds)):
+        return holds
+    return tuple(hold for hold in holds if hold.card.id in known)
+
+
+def _by_place(holds: Iterable[Hold]) -> Mapping[str, tuple[Hold, ...]]:
+    found: dict[str, list[Hold]] = {}
+    for hold in holds:
+        found.setdefault(hold.card.place, []).append(hold)
+    return {place: tuple(held) for place, held in found.items()}
+
+
+def _better(
+    kubelet: tuple[Hold, ...], annotation: tuple[Hold, ...], known: frozenset[str]
+) -> tuple[Hold, ...]:
+    """The kubelet's word, unless it speaks of cards that no source has heard of.
+
+    HAMi's plugin, for one, tells the kubelet ids of its own making.
+    """
+    heard_of = any(hold.card.id in known for hold in kubelet)
+    return kubelet if heard_of or not annotation else annotation
 
 
 def _as_shared(hold: Hold) -> Hold:
@@ -138,9 +171,9 @@ def _by_kubelet(tenants: Tenants, makers: Makers, grants: Iterable[DeviceGrant])
         given = makers.given(grant.resource)
         if given is None:
             continue  # Not a device: units of a part of one, or the sidecar's look.
+        if not tenants.runs(grant.namespace, grant.pod):
+            continue  # The kubelet may list Pods that have ended (kubernetes#132028).
         holder = _holder(tenants, grant)
-        if isinstance(holder, Tenant) and annotated(holder.pod):
-            continue  # Its plugin chose other cards than the kubelet did.
         for device in grant.devices:
             yield _held(card_of(device), holder, given.manufacturer)
 
@@ -151,8 +184,3 @@ def _holder(tenants: Tenants, grant: DeviceGrant) -> Holder:
     if isinstance(found, Tenant):
         return found if grant.container == MAIN else Other.SOMEBODY
     return Other.SOMEBODY
-
-
-def manufacturers(holds: Iterable[Hold]) -> Mapping[str, str]:
-    """The manufacturer of each card that one is known of."""
-    return {hold.card.id: hold.manufacturer for hold in holds if hold.manufacturer}

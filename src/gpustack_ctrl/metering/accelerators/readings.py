@@ -122,7 +122,7 @@ class AcceleratorReading:
 
 @attrs.frozen(kw_only=True, order=True)
 class Gap:
-    """A figure of the device *id* that is told to no Instance that it should be told to.
+    """A figure of use of the device *id* that an Instance lacks, or that nobody is told.
 
     An empty *id* stands for all devices beyond the number that we follow.
     """

@@ -22,7 +22,7 @@ class PodRef:
     uid: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Tenant:
     """A Pod that counts for the Instance *instance*, and what its container `main` has."""
 
@@ -41,17 +41,22 @@ class Tenants:
     """The tenants of one node by the UID of their Pods, and all that the kubelet runs."""
 
     by_uid: Mapping[str, Tenant]
-    running: tuple[PodRef, ...]
+    running: Mapping[ObjectKey, frozenset[str]]
+    """The UIDs of the Pods that the kubelet runs, by their names."""
 
     def named(self, namespace: str, name: str) -> Tenant | Reason:
         """The tenant that the kubelet runs under this name, if it runs but one Pod of it.
 
         While an old Pod ends, the kubelet may run two: then a name says nothing.
         """
-        uids = {ref.uid for ref in self.running if (ref.namespace, ref.name) == (namespace, name)}
-        if not uids:
+        uids = self.running.get(ObjectKey(namespace, name), frozenset())
+        if len(uids) != 1:
             return Reason.EXITED
-        return self.by_uid.get(uids.pop(), Reason.UNKNOWN_POD) if len(uids) == 1 else Reason.EXITED
+        return self.by_uid.get(next(iter(uids)), Reason.UNKNOWN_POD)
+
+    def runs(self, namespace: str, name: str) -> bool:
+        """Whether the kubelet runs a Pod of this name, whichever."""
+        return ObjectKey(namespace, name) in self.running
 
     def claimed(self, claim: PodClaim) -> Tenant | Reason:
         """The tenant that *claim* means: by its UID if that is told, else by its names."""
@@ -65,7 +70,7 @@ class Tenants:
         return found if told == names else Reason.UNKNOWN_POD
 
     def _stranger(self, uid: str) -> Reason:
-        runs = any(ref.uid == uid for ref in self.running)
+        runs = any(uid in uids for uids in self.running.values())
         return Reason.UNKNOWN_POD if runs else Reason.EXITED
 
 
@@ -78,7 +83,14 @@ def tenants(
     """Those of *pods* that are an Instance's and that the kubelet runs now."""
     alive = {ref.uid for ref in running}
     found = (_tenant(pod, instances, makers) for pod in pods if pod.metadata.uid in alive)
-    return Tenants({one.uid: one for one in found if one is not None}, running)
+    return Tenants({one.uid: one for one in found if one is not None}, _by_name(running))
+
+
+def _by_name(running: tuple[PodRef, ...]) -> Mapping[ObjectKey, frozenset[str]]:
+    named: dict[ObjectKey, set[str]] = {}
+    for ref in running:
+        named.setdefault(ObjectKey(ref.namespace, ref.name), set()).add(ref.uid)
+    return {key: frozenset(uids) for key, uids in named.items()}
 
 
 def _tenant(pod: Pod, instances: Mapping[str, ObjectKey], makers: Makers) -> Tenant | None:
