@@ -8,7 +8,16 @@ import pytest
 from gpustack_ctrl.gen import permissions, rbac
 
 HOME = "gpustack-system"
-ALL = (*rbac.operator(HOME), *rbac.crd_installer(HOME), *rbac.tenants())
+PER_NODE = rbac.exporter_per_node("gpustack-exporter", HOME)
+ALL = (
+    *rbac.operator(HOME),
+    *rbac.crd_installer(HOME),
+    *rbac.tenants(),
+    *rbac.exporter(HOME),
+    *PER_NODE,
+    *rbac.metrics_guard(HOME),
+    *rbac.metrics_reader(),
+)
 TENANT_ROLES = {role["metadata"]["name"]: role for role in rbac.tenants()}
 
 
@@ -128,11 +137,55 @@ def test_all_who_are_known_may_read_what_is_offered_and_no_more() -> None:
     assert [["get", "list", "watch"]] == [rule["verbs"] for rule in role["rules"]]
 
 
+def test_the_exporter_reads_a_few_kinds_and_what_kubelets_measure() -> None:
+    everywhere = _grants("ClusterRole", "gpustack-ctrl-exporter")
+    followed = ("nodes", "pods", "instances", "instancetypes")
+
+    assert {
+        ("nodes/metrics", "get"),
+        ("nodes/stats", "get"),
+        *((kind, verb) for kind in followed for verb in ("list", "watch")),
+    } == {(resource, verb) for _, resource, verb in everywhere}
+    assert {("gpustack.ai", "settings", "list"), ("gpustack.ai", "settings", "watch")} == _grants(
+        "Role", "gpustack-ctrl-exporter"
+    )
+
+
+def test_who_asks_about_scrapers_may_do_nothing_else_by_that_role() -> None:
+    assert {
+        ("authentication.k8s.io", "tokenreviews", "create"),
+        ("authorization.k8s.io", "subjectaccessreviews", "create"),
+    } == _grants("ClusterRole", "gpustack-metrics-guard")
+    [binding] = [it for it in rbac.metrics_guard(HOME) if it["kind"] == "ClusterRoleBinding"]
+    assert ["gpustack-ctrl", "gpustack-ctrl-exporter"] == [it["name"] for it in binding["subjects"]]
+
+
+def test_scrapers_are_bound_by_whoever_runs_them() -> None:
+    [role] = rbac.metrics_reader()
+
+    assert [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}] == role["rules"]
+
+
+def test_exporters_of_nodes_are_bound_to_roles_that_are_there() -> None:
+    made = {(it["kind"], it["metadata"]["name"]) for it in ALL}
+    names = [(it["kind"], it["metadata"]["name"]) for it in ALL]
+
+    assert len(names) == len(made)
+    assert {(it["roleRef"]["kind"], it["roleRef"]["name"]) for it in PER_NODE} <= made
+    assert {"gpustack-exporter"} == {
+        subject["namespace"] for it in PER_NODE for subject in it["subjects"]
+    }
+
+
 def test_every_permission_says_what_for() -> None:
     lists = (
         permissions.OPERATOR,
         permissions.OPERATOR_AT_HOME,
         permissions.CRD_INSTALLER,
+        permissions.EXPORTER,
+        permissions.EXPORTER_AT_HOME,
+        permissions.METRICS_GUARD,
+        permissions.METRICS_READER,
         permissions.EVERYBODY,
         permissions.TENANT_VIEW,
         permissions.TENANT_EDIT,

@@ -3,6 +3,7 @@
 from gpustack_ctrl.api.meta import Resource
 
 PRODUCT = "gpustack-ctrl"
+EXPORTER = f"{PRODUCT}-exporter"
 
 # Labels of the children of an Instance.
 PART_OF = "app.kubernetes.io/part-of"

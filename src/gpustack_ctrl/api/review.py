@@ -27,6 +27,9 @@ class Access:
     path: str
 
 
+GET_METRICS = Access(verb="get", path="/metrics")
+
+
 @attrs.frozen(kw_only=True)
 class TokenReviewStatus:
     """Whose a token is; of nobody, unless *authenticated*."""

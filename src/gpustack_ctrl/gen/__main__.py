@@ -9,10 +9,15 @@ from gpustack_ctrl.gen.outputs import outputs
 from gpustack_ctrl.gen.text import BANNER
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write what differs, or with `--check` name it and return 1."""
+def main(
+    arguments: Sequence[str] | None = None, *, wanted: Mapping[PurePosixPath, str] | None = None
+) -> int:
+    """Write what differs, or with `--check` name it and return 1.
+
+    *wanted* is what another generator has made; absent, it is what is made here.
+    """
     options = _parser().parse_args(arguments)
-    wanted = outputs()
+    wanted = outputs() if wanted is None else wanted
     changed = [path for path, text in wanted.items() if _read(options.root / path) != text]
     left = sorted(_left_over(options.root, wanted))
     if options.check:

@@ -23,10 +23,14 @@ def literal(text: str) -> str:
     return text.replace("{{", '{{ "{{" }}')
 
 
-def rbac_template(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Roles, whose names of Helm values are meant, as a template that `rbac.create` switches."""
+def rbac_template(documents: Iterable[Mapping[str, Any]], *, where: str = "") -> str:
+    """Roles, whose names of Helm values are meant, as a template that `rbac.create` switches.
+
+    There may be a condition beside it: *where*.
+    """
     body = "---\n".join(to_yaml(document) for document in documents)
-    return _template(body, switch=".Values.rbac.create")
+    switch = ".Values.rbac.create"
+    return _template(body, switch=f"and {switch} {where}" if where else switch)
 
 
 def policies_template(documents: Iterable[Mapping[str, Any]]) -> str:

@@ -4,6 +4,7 @@ import attrs
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import Resource
+from gpustack_ctrl.api.review import GET_METRICS, Access
 from gpustack_ctrl.gen.crd import KINDS
 
 READ = ("get", "list", "watch")
@@ -27,6 +28,14 @@ class Permission:
         """The resource as RBAC writes it."""
         plural = self.resource.plural
         return f"{plural}/{self.subresource}" if self.subresource else plural
+
+
+@attrs.frozen
+class PathPermission:
+    """One verb on a path that is no object of the API."""
+
+    access: Access
+    why: str
 
 
 OPERATOR = (
@@ -87,6 +96,34 @@ CRD_INSTALLER = (
     ),
 )
 """Only where the operator runs with --install-crds."""
+
+EXPORTER = (
+    Permission(names.NODE, ("get",), "the kubelet's `/metrics/resource`", subresource="metrics"),
+    Permission(names.NODE, ("get",), "the kubelet's `/stats/summary`", subresource="stats"),
+    Permission(names.NODE, FOLLOW, "where the kubelets are"),
+    Permission(names.POD, FOLLOW, "which Pod is that of an Instance, and on which node"),
+    Permission(names.INSTANCE, FOLLOW, "which Instances there are, and what they ask for"),
+    Permission(
+        names.INSTANCE_TYPE, FOLLOW, "whose accelerators a type offers, and in which families"
+    ),
+)
+"""In every namespace. Nothing is written."""
+
+EXPORTER_AT_HOME = (
+    Permission(names.SETTING, FOLLOW, "the table of manufacturers, which a Setting may change"),
+)
+"""In the operator's own namespace."""
+
+METRICS_GUARD = (
+    Permission(names.TOKEN_REVIEW, ("create",), "who bears the token of a scrape"),
+    Permission(names.SUBJECT_ACCESS_REVIEW, ("create",), "whether it may get `/metrics`"),
+)
+"""Only where pages of metrics are protected: for those that serve them."""
+
+METRICS_READER = (
+    PathPermission(GET_METRICS, "pages of metrics that are protected; also those of others"),
+)
+"""For those that scrape."""
 
 EVERYBODY = (Permission(names.INSTANCE_TYPE, READ, "what can be asked for"),)
 """Given to all who are known to the cluster."""

@@ -7,7 +7,7 @@ from typing import Any
 from gpustack_ctrl.gen import permissions
 from gpustack_ctrl.gen.bounds import bounds_in_words, type_in_words
 from gpustack_ctrl.gen.crd import Kind, crd
-from gpustack_ctrl.gen.permissions import Permission
+from gpustack_ctrl.gen.permissions import PathPermission, Permission
 from gpustack_ctrl.gen.schema import Schema
 from gpustack_ctrl.gen.text import BANNER
 
@@ -35,6 +35,14 @@ def permissions_page() -> str:
         _grants(permissions.OPERATOR_AT_HOME),
         "## The operator with `--install-crds`, in addition",
         _grants(permissions.CRD_INSTALLER),
+        "## The exporter, in every namespace",
+        _grants(permissions.EXPORTER),
+        "## The exporter, in the operator's namespace",
+        _grants(permissions.EXPORTER_AT_HOME),
+        "## The operator and the exporter with `--metrics-protection`, in addition",
+        _grants(permissions.METRICS_GUARD),
+        "## Whoever is bound to `gpustack-metrics-reader`, such as Prometheus",
+        _table(("Path", *_GRANTS[1:]), map(_path_grant, permissions.METRICS_READER)),
         "## Whoever has the built-in role `view`, `edit` or `admin`",
         _grants(permissions.TENANT_VIEW),
         "## Whoever has the built-in role `edit` or `admin`",
@@ -136,6 +144,10 @@ def _grant(grant: Permission) -> Sequence[str]:
     group = f" ({grant.resource.group})" if grant.resource.group else ""
     only = f", only {', '.join(f'`{name}`' for name in grant.only)}" if grant.only else ""
     return (f"`{grant.target}`{group}{only}", " ".join(grant.verbs), grant.why)
+
+
+def _path_grant(grant: PathPermission) -> Sequence[str]:
+    return (f"`{grant.access.path}`", grant.access.verb, grant.why)
 
 
 def _join(*parts: str) -> str:

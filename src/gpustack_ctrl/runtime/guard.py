@@ -19,10 +19,9 @@ from aiohttp import hdrs, web
 
 from gpustack_ctrl.api.errors import ApiError, ForbiddenError, UnreachableError
 from gpustack_ctrl.api.names import METRICS_GUARD_ROLE, METRICS_READER_ROLE
-from gpustack_ctrl.api.review import Access, User
+from gpustack_ctrl.api.review import GET_METRICS, Access, User
 from gpustack_ctrl.runtime.clock import Clock
 
-GET_METRICS = Access(verb="get", path="/metrics")
 ADMITTED_SECONDS = 60.0
 """How long a right that was taken away may still be used."""
 REFUSED_SECONDS = 10.0
