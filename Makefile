@@ -32,6 +32,8 @@ test: $(READY) $(SFTP_SERVER) ## Prove every promise, on the embedded cluster
 	@$(BIN)/pytest $(ARGS)
 
 e2e: $(READY) ## Prove it on a real node: real Pods, real packets, real logins (takes root)
+	@e2e/install-packages.sh $$($(BIN)/python -m e2e.node lacking) || true
+	@$(BIN)/python -m e2e.node prepare
 	@$(BIN)/pytest e2e/tests $(ARGS)
 
 lint: $(READY) ## Check style, types, layers, and that generated files are fresh

@@ -12,6 +12,7 @@ from e2e.node.images import images
 from e2e.node.lifecycle import down, holds_node, running, up
 from e2e.node.programs import build
 from e2e.node.real_node import RealNode
+from e2e.node.requirements import lacking, missing
 
 _SHELL = "/bin/sh"
 
@@ -36,6 +37,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("build", help="make programs and images, unless they are there")
     command.set_defaults(do=_build)
+    command = commands.add_parser("prepare", help="the same, or tell why no node can run here")
+    command.set_defaults(do=_prepare)
+    command = commands.add_parser("lacking", help="tell which Debian packages are missing")
+    command.set_defaults(do=_lacking)
     command = commands.add_parser("up", help="start a node and leave it running")
     command.add_argument("--dir", type=Path, required=True, help="a new or empty directory")
     command.set_defaults(do=_up)
@@ -59,6 +64,19 @@ def _parser() -> argparse.ArgumentParser:
 def _build(_options: argparse.Namespace) -> int:
     build()
     print(images())
+    return 0
+
+
+def _prepare(options: argparse.Namespace) -> int:
+    complaint = missing()
+    if complaint:
+        print(f"no real node on this machine: {complaint}")
+        return 0
+    return _build(options)
+
+
+def _lacking(_options: argparse.Namespace) -> int:
+    print(*lacking())
     return 0
 
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# The programs that are called, each with the Debian package that brings it.
+# The programs that are called, each with the Debian package that brings it; all of them are in
+# e2e/packages.txt.
 PROGRAMS = {
     "containerd": "containerd",
     "runc": "runc",
@@ -15,13 +16,20 @@ PROGRAMS = {
     "ipset": "ipset",
     "ip": "iproute2",
     "conntrack": "conntrack",
+    "sysctl": "procps",
     "nsenter": "util-linux",
     "gcc": "gcc",
+    "make": "make",
+    "dpkg-source": "dpkg-dev",
     "busybox": "busybox-static",
     "mmdebstrap": "mmdebstrap",
     "ssh": "openssh-client",
 }
 CNI = Path("/usr/lib/cni")
+# Files below /usr/lib that are no programs, the same.
+FILES = {"cni/ptp": "containernetworking-plugins", "*/libc.a": "libc6-dev"}
+_LIBRARIES = Path("/usr/lib")
+_CGROUPS = Path("/sys/fs/cgroup")
 _HIERARCHIES = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "pids")
 
 
@@ -30,17 +38,22 @@ def missing() -> str | None:
     return next(_complaints(), None)
 
 
+def lacking() -> list[str]:
+    """Return the Debian packages that are missing."""
+    programs = {package for name, package in PROGRAMS.items() if not shutil.which(name)}
+    files = {package for name, package in FILES.items() if not any(_LIBRARIES.glob(name))}
+    return sorted(programs | files)
+
+
 def _complaints() -> Iterator[str]:
     if sys.platform != "linux" or os.geteuid() != 0:
         yield "a real node takes root on Linux"
-    hierarchies = [name for name in _HIERARCHIES if not Path("/sys/fs/cgroup", name).is_dir()]
+    hierarchies = [name for name in _HIERARCHIES if not (_CGROUPS / name / "tasks").exists()]
     if hierarchies:
         yield f"the kubelet is set up for cgroup v1, and {', '.join(hierarchies)} is not mounted"
-    lacking = sorted({package for name, package in PROGRAMS.items() if not shutil.which(name)})
-    if not (CNI / "ptp").exists():
-        lacking.append("containernetworking-plugins")
-    if lacking:
-        yield f"packages are missing: apt-get install --no-install-recommends {' '.join(lacking)}"
+    packages = lacking()
+    if packages:
+        yield f"packages are missing: apt-get install --no-install-recommends {' '.join(packages)}"
     for what, command in _TRIALS.items():
         tried = subprocess.run(command, capture_output=True, text=True, check=False)
         if tried.returncode:

@@ -73,6 +73,7 @@ def _copy(source: Path, target: Path) -> None:
 def _keep_only(folder: Path, kept: str) -> None:
     """Drop what building left elsewhere: only the prefix goes into the image."""
     aside = folder.with_suffix(".kept")
+    shutil.rmtree(aside, ignore_errors=True)
     folder.joinpath(kept).rename(aside)
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
