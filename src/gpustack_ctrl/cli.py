@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from gpustack_ctrl import logs
 from gpustack_ctrl.api.errors import ApiError
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.errors import StartError
+from gpustack_ctrl.app.exporter import export
 from gpustack_ctrl.app.run import run
 from gpustack_ctrl.app.suggest import suggested_types
 from gpustack_ctrl.client.errors import ConfigurationError
@@ -19,10 +20,12 @@ from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.flags import add_flags, options
 from gpustack_ctrl.gen.crd import crds
 from gpustack_ctrl.gen.text import manifest, to_yaml
-from gpustack_ctrl.options import Options
+from gpustack_ctrl.options import CommonOptions, ExporterOptions, Options
 from gpustack_ctrl.runtime.server import ListenError
 
+T = TypeVar("T", bound=CommonOptions)
 CANNOT_START = 1
+VARIABLES = "What no flag says, the variable in brackets may say."
 WHERE = ("kubeconfig", "context", "namespace")
 
 
@@ -45,13 +48,14 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog=PRODUCT, description="Runs GPU Instances on Kubernetes.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    runs = commands.add_parser(
-        "run",
-        help="run the operator",
-        epilog="What no flag says, the variable in brackets may say.",
-    )
+    runs = commands.add_parser("run", help="run the operator", epilog=VARIABLES)
     add_flags(runs)
     runs.set_defaults(act=_run, fail=runs.error)
+    exports = commands.add_parser(
+        "exporter", help="tell Prometheus what every Instance has and uses", epilog=VARIABLES
+    )
+    add_flags(exports, ExporterOptions)
+    exports.set_defaults(act=_export, fail=exports.error)
     prints = commands.add_parser("crds", help="print the CRDs, for `kubectl apply -f -`")
     prints.set_defaults(act=_print_crds)
     _add_types(commands.add_parser("types", help="print InstanceTypes for the cluster's nodes"))
@@ -65,28 +69,34 @@ def _add_types(command: argparse.ArgumentParser) -> None:
     suggests = does.add_parser(
         "suggest",
         help="print InstanceTypes for what the nodes offer, to read and `kubectl apply -f -`",
-        epilog="What no flag says, the variable in brackets may say.",
+        epilog=VARIABLES,
     )
     add_flags(suggests, only=WHERE)
     suggests.set_defaults(act=_suggest_types, fail=suggests.error)
 
 
-def _options(asked: argparse.Namespace) -> Options:
+def _options(kind: type[T], asked: argparse.Namespace) -> T:
     try:
-        return options(asked, os.environ)
+        return options(kind, asked, os.environ)
     except ValueError as error:
         asked.fail(str(error))
         raise
 
 
 def _run(asked: argparse.Namespace) -> int:
-    told = _options(asked)
+    told = _options(Options, asked)
     logs.set_up(level=told.log_level, form=told.log_format)
     return int(asyncio.run(run(told)))
 
 
+def _export(asked: argparse.Namespace) -> int:
+    told = _options(ExporterOptions, asked)
+    logs.set_up(level=told.log_level, form=told.log_format)
+    return int(asyncio.run(export(told)))
+
+
 def _suggest_types(asked: argparse.Namespace) -> int:
-    told = _options(asked)
+    told = _options(Options, asked)
     where = ConnectionOptions(kubeconfig=told.kubeconfig, context=told.context)
     found = asyncio.run(suggested_types(where, told.namespace))
     sys.stdout.write("---\n".join(map(to_yaml, found)))

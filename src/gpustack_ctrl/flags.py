@@ -1,20 +1,21 @@
-"""The flags of `gpustack-ctrl run`, and the environment variables that stand in for them.
+"""The flags of the long-running commands, and the environment variables that stand in for them.
 
-There is one of each for each field of `Options`. Both are read by the same reader, so
+There is one of each for each field of their options. Both are read by the same reader, so
 what is wrong as a flag is wrong as a variable.
 """
 
 import argparse
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
 from gpustack_ctrl import logs
-from gpustack_ctrl.options import Options
+from gpustack_ctrl.options import CommonOptions, Options
 from gpustack_ctrl.runtime.server import address
 
 Field: TypeAlias = "attrs.Attribute[Any]"
+T = TypeVar("T", bound=CommonOptions)
 FIELDS = attrs.fields(Options)
 HELP = {
     "kubeconfig": "kubeconfig file; absent: that of KUBECONFIG, else the Pod's own service "
@@ -28,23 +29,42 @@ HELP = {
     "log_format": "auto: console in a terminal, else json, one object a line",
     "install_crds": "create or update the CRDs first",
     "workers": "how many Instances are worked on at once",
+    "instance_metrics": "tell the series of each Instance; off where an exporter tells them",
+    "metrics_protection": "serve /metrics by TLS, and to those alone who may get it",
+    "tls_cert_file": "certificate for /metrics, in PEM; absent: one of its own making",
+    "tls_key_file": "key of that certificate, in PEM",
+    "node_name": "collect on this node alone; absent: on all",
+    "period_seconds": "how often each node is read",
+    "requests_in_flight": "how many nodes are read at once",
+    "request_seconds": "how long a node may take to answer",
+    "kubelet_insecure_tls": "do not verify the certificates of kubelets",
+    "reference_metrics": "tell the series by the names of the reference, too",
+    "accelerator_sources": "end points on nodes that tell of accelerators, such as "
+    "dcgm=http://{address}:9400/metrics; several by comma",
+    "accelerator_mapping": "file that says how the source `mapping` is to be read",
+    "pod_resources_socket": "socket of the kubelet that tells who holds which device",
 }
 
 
-def add_flags(command: argparse.ArgumentParser, *, only: Collection[str] = HELP) -> None:
-    """Let *command* take a flag for each option, or for *only* some; None if not given."""
-    for field in FIELDS:
+def add_flags(
+    command: argparse.ArgumentParser,
+    kind: type[CommonOptions] = Options,
+    *,
+    only: Collection[str] = HELP,
+) -> None:
+    """Let *command* take a flag for each option of *kind*, or *only* some; None if not given."""
+    for field in attrs.fields(kind):
         if field.name in only:
             _add_flag(command, field)
 
 
-def options(given: argparse.Namespace, environ: Mapping[str, str]) -> Options:
-    """Each option by its flag, else by its variable in *environ*, else its default.
+def options(kind: type[T], given: argparse.Namespace, environ: Mapping[str, str]) -> T:
+    """Each option of *kind* by its flag, else by its variable in *environ*, else its default.
 
     Raises ValueError, naming the variable, for a value that cannot be read. A variable
     that is empty says nothing.
     """
-    return Options(**{field.name: _value(field, given, environ) for field in FIELDS})
+    return kind(**{field.name: _value(field, given, environ) for field in attrs.fields(kind)})
 
 
 def flag(field: Field) -> str:
@@ -137,4 +157,13 @@ _PLACEHOLDERS = {
     "metrics_bind_address": "HOST:PORT",
     "health_probe_bind_address": "HOST:PORT",
     "workers": "NUMBER",
+    "tls_cert_file": "FILE",
+    "tls_key_file": "FILE",
+    "node_name": "NAME",
+    "period_seconds": "NUMBER",
+    "requests_in_flight": "NUMBER",
+    "request_seconds": "NUMBER",
+    "accelerator_sources": "KIND=URL,...",
+    "accelerator_mapping": "FILE",
+    "pod_resources_socket": "FILE",
 }

@@ -12,6 +12,7 @@ import yaml
 from gpustack_ctrl import cli
 from gpustack_ctrl.flags import options
 from gpustack_ctrl.gen.crd import KINDS
+from gpustack_ctrl.options import Options
 from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION
 from tests.chart.helm import CHART, CHECKOUT, Helm, container, only, pod, sets, variables
 
@@ -95,7 +96,7 @@ def test_command_understands_its_arguments(helm: Helm, values: os.PathLike[str])
     deployment = helm.deployment("--values", str(values))
 
     given = cli.parser().parse_args(container(deployment)["args"])
-    told = options(given, variables(deployment))
+    told = options(Options, given, variables(deployment))
 
     assert told.leader_elect
     assert ":8080" == told.metrics_bind_address

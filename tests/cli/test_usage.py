@@ -9,6 +9,7 @@ import yaml
 
 from gpustack_ctrl.flags import add_flags, options
 from gpustack_ctrl.gen.crd import KINDS
+from gpustack_ctrl.options import Options
 from tests.cli.command import run
 
 WRONG = [
@@ -47,7 +48,7 @@ def refused(*arguments: str, environ: Mapping[str, str] | None = None) -> str:
     parsed = argparse.ArgumentParser(exit_on_error=False)
     add_flags(parsed)
     with pytest.raises((argparse.ArgumentError, ValueError)) as caught:
-        options(parsed.parse_args(arguments), environ or {})
+        options(Options, parsed.parse_args(arguments), environ or {})
     return str(caught.value)
 
 

@@ -85,6 +85,7 @@ class ContainerStatus:
     name: str
     ready: bool = False
     restartCount: int = 0
+    imageID: str = ""
     state: ContainerState = ContainerState()
     lastState: ContainerState = ContainerState()
 
@@ -183,10 +184,25 @@ class NodeSpec:
 
 
 @attrs.frozen(kw_only=True)
+class DaemonEndpoint:
+    """A port that a daemon of the node listens on."""
+
+    Port: int = 0  # The only field of the API that begins with a capital.
+
+
+@attrs.frozen(kw_only=True)
+class NodeDaemonEndpoints:
+    """The ports of the node's daemons."""
+
+    kubeletEndpoint: DaemonEndpoint = DaemonEndpoint()
+
+
+@attrs.frozen(kw_only=True)
 class NodeStatus:
     """What the kubelet says of its node."""
 
     addresses: tuple[NodeAddress, ...] = ()
+    daemonEndpoints: NodeDaemonEndpoints = NodeDaemonEndpoints()
     conditions: tuple[Condition, ...] = ()
     allocatable: Quantities = attrs.field(factory=dict)
 

@@ -98,3 +98,11 @@ def error_for(
     message = str(status.get("message") or f"the API server answered {code}")
     details = status.get("details") or {}
     return kind(message, code=code, reason=reason, details=details, retry_after=retry_after)
+
+
+class SourceError(Exception):
+    """A source of figures gave none: *reason* is one word for series, the rest for people."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason

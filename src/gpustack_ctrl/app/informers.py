@@ -75,7 +75,7 @@ class Informers:
 
 
 @attrs.frozen(kw_only=True)
-class _Factory:
+class InformerFactory:
     """Makes informers over *source*, each with its own series."""
 
     source: Source
@@ -89,6 +89,7 @@ class _Factory:
         indexers: Mapping[str, Indexer[T]] | None = None,
         **selection: str,
     ) -> Informer[T]:
+        """An informer of *resource*, or of what *selection* leaves of it."""
         series = self.metrics.informer(resource.full_name)
         informer = Informer(
             resource=resource,
@@ -105,7 +106,7 @@ class _Factory:
 
 def informers(source: Source, *, namespace: str, clock: Clock, metrics: Metrics) -> Informers:
     """The informers over *source*; Settings are read in the operator's *namespace* alone."""
-    made = _Factory(source=source, clock=clock, metrics=metrics)
+    made = InformerFactory(source=source, clock=clock, metrics=metrics)
     return Informers(
         instances=made.follow(
             names.INSTANCE,

@@ -1,20 +1,16 @@
 """Runs the operator until it is told to stop."""
 
-import asyncio
 import os
-import signal
 import socket
-from collections.abc import Callable
 from typing import Any
 
 import attrs
 
-from gpustack_ctrl.api.errors import ForbiddenError, UnauthorizedError
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.compaction import Compaction
-from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.app.operator import Operator, operator
+from gpustack_ctrl.app.process import on_signal, refusals_explained, server, until_signalled
 from gpustack_ctrl.app.start import check, install_crds
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
@@ -28,22 +24,14 @@ from gpustack_ctrl.runtime.informer import Informer
 from gpustack_ctrl.runtime.lease import LeaseElector, identity
 from gpustack_ctrl.runtime.manager import Ending, Manager
 from gpustack_ctrl.runtime.metrics import Metrics, new_registry
-from gpustack_ctrl.runtime.server import HttpServer, metrics_app, probes_app
+from gpustack_ctrl.runtime.server import metrics_app, probes_app
 
 CLOCK = SystemClock()
 
 
 async def run(options: Options) -> Ending:
     """Run until SIGTERM or SIGINT, or until the work cannot be done any more."""
-    scope = asyncio.timeout(None)
-    _on_signal(lambda: scope.reschedule(0))
-    try:
-        async with scope:
-            return await _started(options)
-    except TimeoutError:
-        if not scope.expired():
-            raise
-        return Ending.STOPPED  # Nothing was begun yet that would have to be finished.
+    return await until_signalled(lambda: _started(options))
 
 
 async def _started(options: Options) -> Ending:
@@ -51,25 +39,13 @@ async def _started(options: Options) -> Ending:
     metrics = Metrics(new_registry())
     async with await connect(where, clock=CLOCK) as connection:
         client = Client(connection=connection, clock=CLOCK, metrics=metrics.requests)
-        try:
+        with refusals_explained(connection):
             parts = await _prepared(client, options, metrics)
-        except UnauthorizedError as error:
-            raise StartError(
-                f"the API server at {connection.host} does not accept our credentials ({error}): "
-                "renew them, or choose others by --kubeconfig or --context"
-            ) from error
-        except ForbiddenError as error:
-            raise StartError(f"{error}: bind the roles in deploy/rbac to this user") from error
-        metrics.registry.register(InstanceCollector(parts.informers.caches))
+        if options.instance_metrics:
+            metrics.registry.register(InstanceCollector(parts.informers.caches))
         manager = _manager(client, options, metrics, parts)
-        _on_signal(manager.stop)
+        on_signal(manager.stop)
         return await manager.run()
-
-
-def _on_signal(end: Callable[[], object]) -> None:
-    """Call *end*, and nothing that was to be called before, when somebody wants us to end."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, end)
 
 
 async def _prepared(client: Client, options: Options, metrics: Metrics) -> Operator:
@@ -105,8 +81,8 @@ def _manager(client: Client, options: Options, metrics: Metrics, parts: Operator
         liveness["leader-election"] = elector.check
     probes = probes_app(liveness=liveness, readiness={"started": manager.ready})
     manager.servers = (
-        _server(probes, options.health_probe_bind_address),
-        _server(metrics_app(metrics.registry), options.metrics_bind_address),
+        server(probes, options.health_probe_bind_address),
+        server(metrics_app(metrics.registry), options.metrics_bind_address),
     )
     return manager
 
@@ -119,13 +95,6 @@ def _elector(client: Client, options: Options, metrics: Metrics) -> LeaseElector
         clock=CLOCK,
         metrics=metrics.election(PRODUCT),
     )
-
-
-def _server(app: Any, bind: str) -> HttpServer:
-    try:
-        return HttpServer(app, bind=bind)
-    except ValueError as error:
-        raise StartError(str(error)) from error
 
 
 def _all(parts: Operator) -> tuple[Informer[Any], ...]:

@@ -99,7 +99,7 @@ def metrics_app(registry: CollectorRegistry) -> web.Application:
         encode, content_type = choose_encoder(request.headers.get(hdrs.ACCEPT, ""))
         body = encode(registry)
         headers = {hdrs.CONTENT_TYPE: content_type, hdrs.VARY: "Accept, Accept-Encoding"}
-        if _accepts_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
+        if accepts_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
             body = gzip.compress(body, compresslevel=1)
             headers[hdrs.CONTENT_ENCODING] = "gzip"
         return web.Response(body=body, headers=headers)
@@ -136,7 +136,7 @@ def _answer(request: web.Request, title: str, checks: Mapping[str, Check]) -> we
     return web.Response(status=200 if report.passed else 500, text=text)
 
 
-def _accepts_gzip(header: str) -> bool:
+def accepts_gzip(header: str) -> bool:
     """Whether *header*, an `Accept-Encoding`, allows gzip: `gzip;q=0` does not."""
     for coding in header.split(","):
         name, _, weight = coding.partition(";")

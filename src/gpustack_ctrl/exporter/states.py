@@ -1,0 +1,135 @@
+"""What the API server knows of Instances, told in shares that are rendered one by one.
+
+A change renders the share of its Instance alone, so neither a scrape nor a change ever
+takes long, however many Instances there are. Times run on, so all are rendered anew once
+in a period.
+"""
+
+import asyncio
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import ClassVar
+
+import attrs
+
+from gpustack_ctrl.api.core import Pod
+from gpustack_ctrl.api.instance import Instance
+from gpustack_ctrl.api.instance_status import Phase
+from gpustack_ctrl.api.meta import Object, ObjectKey
+from gpustack_ctrl.exporter.floors import Floors
+from gpustack_ctrl.exporter.pages import Pages
+from gpustack_ctrl.exporter.roster import Roster
+from gpustack_ctrl.metering import families as f
+from gpustack_ctrl.metering.exposition import Sample
+from gpustack_ctrl.metering.state import phase, state_samples
+from gpustack_ctrl.metering.usage import usage_samples
+from gpustack_ctrl.runtime.clock import Clock
+from gpustack_ctrl.runtime.informer import Event
+
+SHARES = 256
+
+
+@attrs.define(kw_only=True)
+class States:
+    """Keeps the shares of *pages* equal to what the caches of *roster* say."""
+
+    name: ClassVar[str] = "states"
+    roster: Roster
+    pages: Pages
+    clock: Clock
+    period: float
+    _held: list[dict[ObjectKey, None]] = attrs.field(
+        factory=lambda: [{} for _ in range(SHARES)], init=False
+    )
+    _changed: set[int] = attrs.field(factory=set, init=False)
+    _counts: Counter[tuple[str, Phase]] = attrs.field(factory=Counter, init=False)
+    _floors: Floors = attrs.field(factory=Floors, init=False)
+    _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+
+    def instance_changed(self, event: Event[Instance]) -> None:
+        """Note that an Instance is another, is new, or is gone."""
+        if event.old is not None:
+            self._count(event.old, -1)
+            self._held[share_of(event.old.key)].pop(event.old.key, None)
+        if event.old is not None and _is_gone(event.old, event.new):
+            self._floors.forget(event.old.key)
+        if event.new is not None:
+            self._count(event.new, 1)
+            self._held[share_of(event.new.key)][event.new.key] = None
+        self._note(event)
+
+    def pod_changed(self, event: Event[Pod]) -> None:
+        """Note that the Pod of an Instance is another."""
+        self._note(event)
+
+    def anything_changed(self, _: Event[Object]) -> None:
+        """Note that what all series depend on is another."""
+        self._changed.update(range(SHARES))
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Render until cancelled: what changed at once, all else once in a period."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="changed states")
+            group.create_task(self._renew(), name="all states")
+
+    async def _follow(self) -> None:
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            changed, self._changed = self._changed, set()
+            self.pages.put("state/counts", self._counted())
+            for share in sorted(changed):
+                self._render(share)
+                await self.clock.sleep(0)
+
+    async def _renew(self) -> None:
+        while True:
+            for share in range(SHARES):
+                self._render(share)
+                await self.clock.sleep(self.period / SHARES)
+
+    def _render(self, share: int) -> None:
+        name, held = f"state/{share:03}", self._instances(share)
+        if held:
+            self.pages.put(name, self._samples(held, self.clock.now()))
+        else:
+            self.pages.drop(name)
+
+    def _instances(self, share: int) -> list[Instance]:
+        found = (self.roster.instances.get(key) for key in sorted(self._held[share]))
+        return [instance for instance in found if instance is not None]
+
+    def _samples(self, held: Iterable[Instance], now: datetime) -> Iterator[Sample]:
+        for known in self.roster.known(held):
+            yield from state_samples(known)
+            yield from self._floors.raised(known.instance.key, usage_samples(known.instance, now))
+
+    def _note(self, event: Event[Instance] | Event[Pod]) -> None:
+        for obj in (event.old, event.new):
+            if obj is not None:
+                self._changed.add(share_of(obj.metadata.key))
+        self._awake.set()
+
+    def _count(self, instance: Instance, difference: int) -> None:
+        place = (instance.metadata.namespace, phase(instance))
+        self._counts[place] += difference
+        if not self._counts[place]:
+            del self._counts[place]
+
+    def _counted(self) -> Iterator[Sample]:
+        """How many Instances there are, by namespace and phase; absent phases are 0."""
+        for namespace in sorted({namespace for namespace, _ in self._counts}):
+            for told in Phase:
+                yield Sample(f.INSTANCES, (namespace, told), self._counts[namespace, told])
+
+
+def share_of(key: ObjectKey) -> int:
+    """Which share tells of the Instance *key*, and of its Pod."""
+    return zlib.crc32(str(key).encode()) % SHARES
+
+
+def _is_gone(old: Instance, new: Instance | None) -> bool:
+    return new is None or new.uid != old.uid

@@ -1,0 +1,104 @@
+"""Series of what Instances use, on one node."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from gpustack_ctrl.api.quantity import MI
+from gpustack_ctrl.metering import families as f
+from gpustack_ctrl.metering import limits
+from gpustack_ctrl.metering.exposition import Sample
+from gpustack_ctrl.metering.families import Family
+from gpustack_ctrl.metering.members import Member
+from gpustack_ctrl.metering.uses import PodUse
+
+_MILLI = 1000
+NOT_TOLD = "not_in_answer"
+NOT_YET = "not_measured_yet"
+
+Figure = Callable[[PodUse], float | None]
+
+_FIGURES: Mapping[Family, Figure] = {
+    f.CPU_USAGE: lambda use: use.cpu_seconds,
+    f.MEMORY_WORKING_SET: lambda use: use.memory_working_set,
+    f.MEMORY_RSS: lambda use: use.memory_rss,
+    f.NETWORK_RECEIVE: lambda use: use.network_received,
+    f.NETWORK_TRANSMIT: lambda use: use.network_transmitted,
+    f.STORAGE_USED: lambda use: use.storage_used,
+    f.PROCESSES: lambda use: use.processes,
+}
+_REFERENCE: Mapping[Family, Figure] = {
+    f.REFERENCE_CPU_USED: lambda use: millicores(use.cores),
+    f.REFERENCE_MEMORY_USED: lambda use: mebibytes(use.memory_working_set),
+    f.REFERENCE_STORAGE_USED: lambda use: mebibytes(use.storage_used),
+}
+_TOTALS: Mapping[Family, Callable[[Member], float | None]] = {
+    f.REFERENCE_CPU_TOTAL: lambda held: millicores(limits.total(held.pod, limits.CPU)),
+    f.REFERENCE_MEMORY_TOTAL: lambda held: mebibytes(limits.total(held.pod, limits.MEMORY)),
+    f.REFERENCE_STORAGE_TOTAL: lambda held: mebibytes(limits.total(held.pod, limits.STORAGE)),
+}
+
+
+def use_samples(
+    held: Iterable[Member], uses: Mapping[str, PodUse], *, reference: bool
+) -> Iterator[Sample]:
+    """What each of *held* uses, by the UID of its Pod; what is not known has no series."""
+    for member in held:
+        use = uses.get(member.pod.metadata.uid)
+        if use is None or not use.measured:
+            continue
+        yield from _told(member.placed, use, _FIGURES)
+        yield from _volumes(member.placed, use)
+        if reference:
+            yield from _told(member.placed, use, _REFERENCE)
+            yield from _totals(member)
+
+
+def missing_samples(
+    held: Iterable[Member], uses: Mapping[str, PodUse] | None, *, source: str, failure: str
+) -> Iterator[Sample]:
+    """Why *source* tells nothing of a member that runs: its own *failure*, where there is one."""
+    for member in held:
+        reason = failure if uses is None else _gap(uses.get(member.pod.metadata.uid))
+        if reason and member.runs:
+            yield Sample(f.MISSING, (*member.placed, source, reason), 1)
+
+
+def mebibytes(value: float | None) -> float | None:
+    """Bytes in MiB, rounded up as the reference does."""
+    return None if value is None else math.ceil(value / MI)
+
+
+def millicores(value: float | None) -> float | None:
+    """Cores in thousandths, rounded up as the reference does."""
+    return None if value is None else math.ceil(value * _MILLI)
+
+
+def _told(
+    placed: tuple[str, ...], use: PodUse, figures: Mapping[Family, Figure]
+) -> Iterator[Sample]:
+    for family, figure in figures.items():
+        value = figure(use)
+        if value is not None:
+            yield Sample(family, placed, value)
+
+
+def _totals(member: Member) -> Iterator[Sample]:
+    for family, figure in _TOTALS.items():
+        value = figure(member)
+        if value is not None:
+            yield Sample(family, member.placed, value)
+
+
+def _volumes(placed: tuple[str, ...], use: PodUse) -> Iterator[Sample]:
+    for volume in use.volumes:
+        if volume.used is not None:
+            yield Sample(f.VOLUME_USED, (*placed, volume.name), volume.used)
+        if volume.capacity is not None:
+            yield Sample(f.VOLUME_CAPACITY, (*placed, volume.name), volume.capacity)
+
+
+def _gap(use: PodUse | None) -> str:
+    """Why a kubelet that answers tells nothing of a Pod; empty where it does."""
+    if use is None:
+        return NOT_TOLD
+    return "" if use.measured else NOT_YET
