@@ -98,9 +98,10 @@ def _shares(labels: Mapping[str, str]) -> bool:
 def _told(held: Holders, samples: Samples) -> Iterator[_Told]:
     """One reading for each tenant and card, however many say that it has the card."""
     for holds in held.by_place.values():
-        own = {hold.holder: hold for hold in holds if isinstance(hold.holder, Tenant)}
+        own = {h.holder: h for h in holds if isinstance(h.holder, Tenant) and not h.looks}
         for tenant, hold in own.items():
-            yield _Told(tenant, hold, telling.reading(tenant, hold, samples, held))
+            if not held.has_part(tenant, hold.card):
+                yield _Told(tenant, hold, telling.reading(tenant, hold, samples, held))
 
 
 def _by_instance(told: tuple[_Told, ...]) -> Mapping[str, tuple[AcceleratorReading, ...]]:
@@ -130,7 +131,8 @@ def _why(one: _Told, samples: Samples, held: Holders, silence: Reason) -> Reason
     place = one.hold.card.place
     if held.failed(place):
         return held.failed(place) or silence
-    if samples.about(one.hold) and held.alone(place) is not one.tenant:
+    whole = samples.parted(one.hold) and not one.hold.card.partition
+    if samples.about(one.hold) and (whole or held.alone(place) is not one.tenant):
         return Reason.MEDIATED
     if samples.about(one.hold) or samples.own(one.tenant, one.hold):
         return Reason.UNSUPPORTED

@@ -34,13 +34,15 @@ Holder = Tenant | Reason | Other
 class Hold:
     """That *holder* has *card*; a Reason stands for whom a source means but we cannot tell.
 
-    *mode* is how a tenant has it: its own word, unless the kubelet knows of others.
+    *mode* is how a tenant has it: its own word, unless the kubelet knows of others. Who
+    *looks* is another container of the tenant than `main`: no grant, but somebody.
     """
 
     card: Card
     holder: Holder
     manufacturer: str = ""
     mode: Mode | None = None
+    looks: bool = False
 
 
 @attrs.frozen
@@ -48,12 +50,19 @@ class Holders:
     """All holds of a node, by the place of the card."""
 
     by_place: Mapping[str, tuple[Hold, ...]]
+    parts: frozenset[tuple[str, str]]
+    """The tenants that have a partition, by the UID of the Pod, and the id of its card."""
+
+    def has_part(self, tenant: Tenant, card: Card) -> bool:
+        """Whether *card* is whole and *tenant*, who is said to have it, has a part of it."""
+        return not card.partition and (tenant.uid, card.id) in self.parts
 
     def alone(self, place: str) -> Tenant | None:
         """The tenant that has *place* to itself, if there is one, whoever says so."""
         holds = self.by_place.get(place, ())
         tenants = {hold.holder for hold in holds if isinstance(hold.holder, Tenant)}
-        if len(tenants) != 1 or any(_may_be_others(hold) for hold in holds):
+        grants = [hold for hold in holds if not hold.looks]
+        if len(tenants) != 1 or not grants or any(map(_may_be_others, grants)):
             return None
         return tenants.pop()
 
@@ -85,10 +94,19 @@ def holders(
     kubelet = tuple(_by_kubelet(tenants, makers, grants))
     told = [*claimed, *(hold for hold in kubelet if not isinstance(hold.holder, Tenant))]
     for tenant in tenants.by_uid.values():
-        mine = _places(hold for hold in claimed if hold.holder is tenant)
+        mine = _places(h for h in claimed if h.holder is tenant and not h.looks)
         own = tuple(hold for hold in kubelet if hold.holder is tenant)
         told.extend(_news(mine, _better(own, tuple(_by_annotation(tenant)), known), known))
-    return Holders(_by_place(_as_shared(hold) if shared else hold for hold in told))
+    return _arranged(tuple(_as_shared(hold) if shared else hold for hold in told))
+
+
+def _arranged(holds: tuple[Hold, ...]) -> Holders:
+    parts = (
+        (hold.holder.uid, hold.card.id)
+        for hold in holds
+        if isinstance(hold.holder, Tenant) and hold.card.partition and not hold.looks
+    )
+    return Holders(_by_place(holds), frozenset(parts))
 
 
 def _places(holds: Iterable[Hold]) -> frozenset[str]:
@@ -133,8 +151,10 @@ def _as_shared(hold: Hold) -> Hold:
 
 def _by_samples(tenants: Tenants, samples: Iterable[DeviceSample]) -> Iterator[Hold]:
     for sample in samples:
-        if sample.pod is not None and sample.pod.container in {"", MAIN}:
-            yield _held(sample_card(sample), tenants.claimed(sample.pod), sample.manufacturer)
+        if sample.pod is not None:
+            found = tenants.claimed(sample.pod)
+            held = _held(sample_card(sample), found, sample.manufacturer)
+            yield attrs.evolve(held, looks=isinstance(found, Tenant) and not sample.pod.of_main)
 
 
 def sample_card(sample: DeviceSample) -> Card:
@@ -172,7 +192,7 @@ def _by_kubelet(tenants: Tenants, makers: Makers, grants: Iterable[DeviceGrant])
         if given is None:
             continue  # Not a device: units of a part of one, or the sidecar's look.
         if not tenants.runs(grant.namespace, grant.pod):
-            continue  # The kubelet may list Pods that have ended (kubernetes#132028).
+            continue  # The kubelet may list Pods that have ended (kubernetes#119423).
         holder = _holder(tenants, grant)
         for device in grant.devices:
             yield _held(card_of(device), holder, given.manufacturer)

@@ -9,6 +9,8 @@ from enum import StrEnum
 
 import attrs
 
+from gpustack_ctrl.api.names import MAIN
+
 
 class Mode(StrEnum):
     """How an Instance holds a card, in the words of the label `mode`."""
@@ -72,6 +74,11 @@ class PodClaim:
     name: str
     uid: str = ""
     container: str = ""
+
+    @property
+    def of_main(self) -> bool:
+        """Whether it may be of the one container of an Instance that has accelerators."""
+        return self.container in {"", MAIN}
 
 
 @attrs.frozen(kw_only=True)

@@ -40,6 +40,11 @@ class Samples:
         found = self.by_card.get(hold.card.id, ())
         return tuple(sample for sample in found if sample.extent is Extent.DEVICE)
 
+    def parted(self, hold: Hold) -> bool:
+        """Whether the card has partitions."""
+        found = self.by_card.get(hold.card.id, ())
+        return any(sample.extent is Extent.PARTITION for sample in found)
+
     def own(self, tenant: Tenant, hold: Hold) -> tuple[DeviceSample, ...]:
         """The slices that *tenant* has of the card."""
         return self.slices.get((tenant.uid, hold.card.id), ())
@@ -51,7 +56,7 @@ def arranged(samples: Iterable[DeviceSample], tenants: Tenants) -> Samples:
     slices: dict[tuple[str, str], list[DeviceSample]] = {}
     for sample in samples:
         by_card.setdefault(sample.id, []).append(sample)
-        whose = tenants.claimed(sample.pod) if sample.pod else None
+        whose = tenants.claimed(sample.pod) if sample.pod and sample.pod.of_main else None
         if sample.extent is Extent.SLICE and isinstance(whose, Tenant):
             slices.setdefault((whose.uid, sample.id), []).append(sample)
     return Samples(
@@ -63,7 +68,7 @@ def arranged(samples: Iterable[DeviceSample], tenants: Tenants) -> Samples:
 def reading(tenant: Tenant, hold: Hold, samples: Samples, held: Holders) -> AcceleratorReading:
     """What *tenant* is told of what it holds."""
     about, of_card = samples.about(hold), samples.of_card(hold)
-    mine = about if held.alone(hold.card.place) is tenant else ()
+    mine = _mine(hold, samples) if held.alone(hold.card.place) is tenant else ()
     return AcceleratorReading(
         id=hold.card.place,
         index=next((one.index for one in (*about, *of_card) if one.index), ""),
@@ -73,6 +78,12 @@ def reading(tenant: Tenant, hold: Hold, samples: Samples, held: Holders) -> Acce
         **_use(samples.own(tenant, hold), mine),
         **{name: _first((*about, *of_card), name) for name in _FACTS},
     )
+
+
+def _mine(hold: Hold, samples: Samples) -> tuple[DeviceSample, ...]:
+    """Of what is held alone; who has a part of a card has not the card, if it is named so."""
+    parted = hold.mode is Mode.PARTITIONED or samples.parted(hold)
+    return tuple(one for one in samples.about(hold) if one.extent is Extent.PARTITION or not parted)
 
 
 def _use(slices: tuple[DeviceSample, ...], mine: tuple[DeviceSample, ...]) -> dict[str, Any]:
