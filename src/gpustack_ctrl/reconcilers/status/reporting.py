@@ -10,6 +10,7 @@ import attrs
 
 from gpustack_ctrl.api.instance_status import InstanceStatus, Phase
 from gpustack_ctrl.api.meta import condition_of
+from gpustack_ctrl.api.usage import UsageState
 
 FIRST_WAIT_SECONDS = 1.0
 FOR_EACH_OTHER_SECONDS = 0.05
@@ -23,6 +24,8 @@ _PASSING = frozenset({"PolicyPending", "ServicePending"})
 
 def only_progress(before: InstanceStatus, after: InstanceStatus) -> bool:
     """Whether *after* tells no more than what will be over before anybody reads it."""
+    if _holder_is_going(before, after):
+        return False
     if _reason(after) in _PASSING and before.phase is Phase.READY:
         return True
     return _on_the_way(before) and _on_the_way(after)
@@ -55,6 +58,14 @@ def _without_words(told: InstanceStatus) -> InstanceStatus:
 def _on_the_way(told: InstanceStatus) -> bool:
     held_back = told.blocker is not None and told.blocker.reason not in _PASSING
     return told.phase in _ON_THE_WAY and not held_back
+
+
+def _holder_is_going(before: InstanceStatus, after: InstanceStatus) -> bool:
+    """Whether a Pod is going of which nobody would know any more what it held."""
+    held, noted = after.usage, before.usage.podUID if before.usage else ""
+    if held is None or held.state is not UsageState.ALLOCATED or held.podUID == noted:
+        return False
+    return after.phase is Phase.PENDING
 
 
 def _reason(told: InstanceStatus) -> str:

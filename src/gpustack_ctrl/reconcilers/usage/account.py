@@ -60,18 +60,17 @@ def usage(instance: Instance, pod: Pod | None, node: Node | None, now: datetime)
 
 
 def served(instance: Instance, pod: Pod | None, node: Node | None, now: datetime) -> Totals | None:
-    """What may be served at *now* and never has to be taken back; None: nothing is known.
+    """What may be served at *now* and never has to be taken back; None: nothing is known yet.
 
     *pod* is whatever stands under the Instance's name, *node* what it runs on. These are
     the totals as they were a little ago, and the open interval counts for as long as its
     Pod bears it out: what comes after that is served once it is written. So the totals
     never go down, whoever restarts or is away.
     """
-    seen = _sight(instance, pod, node, now - SETTLING)
     ledger = instance.status.usage
-    if ledger is None and instance.status.observedGeneration is not None:
+    if ledger is None:
         return None
-    ledger = ledger or _begun(seen)
+    seen = _sight(instance, pod, node, now - SETTLING)
     move = _next(ledger, seen)
     return metered(ledger, move.at if move else seen.now)
 

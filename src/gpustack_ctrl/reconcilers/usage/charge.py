@@ -1,5 +1,7 @@
 """What a Pod is charged for: noted on it when it is made, since all else may be edited."""
 
+import re
+
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import Instance
@@ -24,14 +26,15 @@ def charge_of(instance: Instance, pod: Pod) -> Charge:
 
 
 def _noted(text: str) -> Charge | None:
-    kind, _, rest = text.partition("/")
-    family, _, count = rest.partition("/")
-    if not kind or family not in _FAMILIES or not (count.isascii() and count.isdigit()):
+    found = _NOTE.fullmatch(text)
+    if found is None:
         return None
-    return Charge(type=kind, family=_FAMILIES[family], accelerators=int(count))
+    kind, family, count = found.groups()
+    return Charge(type=kind, family=UsageFamily(family), accelerators=int(count))
 
 
-_FAMILIES = {family.value: family for family in UsageFamily}
+# Bounded, so that no note makes a status that the API server would not take.
+_NOTE = re.compile(rf"([^/]{{1,253}})/({'|'.join(UsageFamily)})/([0-9]{{1,6}})", re.ASCII)
 
 
 def _asked(instance: Instance, pod: Pod) -> Charge:
