@@ -5,6 +5,7 @@ import asyncio
 
 from benchmarks.burst import burst
 from benchmarks.decoding import decoding
+from benchmarks.scraping import scraping
 
 
 def main() -> None:
@@ -13,6 +14,8 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=300, help="how many Instances at once")
     asked = parser.parse_args()
     for line in decoding():
+        print(line, flush=True)
+    for line in asyncio.run(scraping()):
         print(line, flush=True)
     for line in asyncio.run(burst(asked.instances)):
         print(line)

@@ -19,6 +19,8 @@ _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff"
 _LAST_BLOCK = b"\x03\x00"
 _MODULUS = 1 << 32
 _FAST = 1
+AT_A_TIME = 100
+"""Chunks between which others get a turn: some hundred thousand bytes."""
 _RAW = -zlib.MAX_WBITS
 
 
@@ -69,17 +71,17 @@ class Pages:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def families(self, now: float, *, open_metrics: bool) -> Iterator[list[Chunk]]:
-        """Each family that has series *now*: its head, and what each part tells.
+    def pieces(self, now: float, *, open_metrics: bool) -> Iterator[list[Chunk]]:
+        """What is told *now*, family by family, each under its head; some chunks at a time.
 
         All of it is as it was when the first was asked for.
         """
         parts = [part for name in self._names() if (part := self._parts[name]).expires > now]
-        heads = _HEADS[open_metrics]
-        for family, above in heads.items():
+        for family, above in _HEADS[open_metrics].items():
             held = [part.chunks[family] for part in parts if family in part.chunks]
-            if held:
-                yield [above, *held]
+            told = [above, *held] if held else []
+            for begin in range(0, len(told), AT_A_TIME):
+                yield told[begin : begin + AT_A_TIME]
 
     def _names(self) -> tuple[str, ...]:
         if self._ordered is None:

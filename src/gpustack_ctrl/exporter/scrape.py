@@ -1,6 +1,6 @@
-"""Answers a scrape: the parts that are ready, family by family, then the process itself.
+"""Answers a scrape: the parts that are ready, piece by piece, then the process itself.
 
-Nothing is rendered or compressed here, and other work gets its turn after each family: a
+Nothing is rendered or compressed here, and other work gets its turn after each piece: a
 page of many megabytes holds nobody up.
 """
 
@@ -34,13 +34,13 @@ class Scrapes:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         encode, content_type = choose_encoder(request.headers.get(hdrs.ACCEPT, ""))
-        families = self.pages.families(
+        pieces = self.pages.pieces(
             self.clock.monotonic(), open_metrics=content_type.startswith(_OPEN_METRICS)
         )
         packed = accepts_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))
         response = web.StreamResponse(headers=_headers(content_type, packed=packed))
         await response.prepare(request)
-        for piece in (_packed if packed else _plain)(families, encode(self.registry)):
+        for piece in (_packed if packed else _plain)(pieces, encode(self.registry)):
             await response.write(piece)
             await self.clock.sleep(0)
         await response.write_eof()
@@ -54,16 +54,16 @@ def _headers(content_type: str, *, packed: bool) -> Mapping[str, str]:
     return told
 
 
-def _plain(families: Iterator[list[Chunk]], own: bytes) -> Iterator[bytes]:
-    for chunks in families:
+def _plain(pieces: Iterator[list[Chunk]], own: bytes) -> Iterator[bytes]:
+    for chunks in pieces:
         yield b"".join([held.plain for held in chunks])
     yield own
 
 
-def _packed(families: Iterator[list[Chunk]], own: bytes) -> Iterator[bytes]:
+def _packed(pieces: Iterator[list[Chunk]], own: bytes) -> Iterator[bytes]:
     stream = Gzip()
     yield stream.begin()
-    for chunks in families:
+    for chunks in pieces:
         yield stream.add(chunks)
     yield stream.add([chunk(own)])
     yield stream.end()
