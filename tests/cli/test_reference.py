@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from gpustack_ctrl.cli import CANNOT_START
 from gpustack_ctrl.runtime.manager import Ending
 from tests.cli.command import run
@@ -19,11 +21,12 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip().strip("`") for cell in line.split("|")[1:-1]] for line in lines[2:]]
 
 
-def test_each_flag_has_a_row_that_says_what_the_help_says() -> None:
-    printed = run("run", "--help").out
+@pytest.mark.parametrize("command", ["run", "exporter"])
+def test_each_flag_has_a_row_that_says_what_the_help_says(command: str) -> None:
+    printed = run(command, "--help").out
     told = " ".join(printed.split())
     flags = re.findall(r"^  (--[a-z-]+)", printed, re.MULTILINE)
-    page = rows("## Flags of `gpustack-ctrl run`")
+    page = rows(f"## Flags of `gpustack-ctrl {command}`")
 
     assert flags == [row[0] for row in page]
     for flag, variable, default, meaning in page:

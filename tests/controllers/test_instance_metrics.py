@@ -19,6 +19,7 @@ from gpustack_ctrl.api.instance_type import InstanceTypeSpec
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.controllers.caches import Caches
 from gpustack_ctrl.controllers.instance_metrics import InstanceCollector
+from gpustack_ctrl.runtime.clock import SystemClock
 from gpustack_ctrl.runtime.store import Store
 from tests.helpers.builders import (
     NVIDIA,
@@ -47,7 +48,7 @@ def page(**objects: tuple[Any, ...]) -> list[Sample]:
     for kind, held in objects.items():
         stores[kind].replace(held, resource_version="1")
     registry = CollectorRegistry()
-    registry.register(InstanceCollector(Caches(**stores)))
+    registry.register(InstanceCollector(Caches(**stores), SystemClock()))
     text = generate_latest(registry).decode()
     return [sample for family in text_string_to_metric_families(text) for sample in family.samples]
 
@@ -85,7 +86,7 @@ def test_an_instance_that_nobody_has_looked_at_is_pending() -> None:
 
     assert [({"phase": "Pending"}, 1)] == of_box("phase", **told)
     assert [({}, 0)] == of_box("ready", **told)
-    assert [({"image": IMAGE, "node": "", "type": "small"}, 1)] == of_box("info", **told)
+    assert [({"image": IMAGE, "image_digest": "", "node": "", "type": "small"}, 1)] == of_box("info", **told)
 
 
 @pytest.mark.parametrize("series", ["cpu_limit_cores", "memory_limit_bytes", "restarts_total",
@@ -99,7 +100,7 @@ def test_a_running_instance_is_told_with_what_its_pod_has() -> None:
 
     assert [({}, 1)] == of_box("ready", **told)
     assert [({"phase": "Ready"}, 1)] == of_box("phase", **told)
-    assert [({"image": IMAGE, "node": "node-1", "type": "small"}, 1)] == of_box("info", **told)
+    assert [({"image": IMAGE, "image_digest": "", "node": "node-1", "type": "small"}, 1)] == of_box("info", **told)
     assert [({}, 1.5)] == of_box("cpu_limit_cores", **told)
     assert [({}, 2 << 30)] == of_box("memory_limit_bytes", **told)
     assert [({}, 2)] == of_box("restarts_total", **told)

@@ -42,7 +42,7 @@ async def _started(options: Options) -> Ending:
         with refusals_explained(connection):
             parts = await _prepared(client, options, metrics)
         if options.instance_metrics:
-            metrics.registry.register(InstanceCollector(parts.informers.caches))
+            metrics.registry.register(InstanceCollector(parts.informers.caches, CLOCK))
         manager = _manager(client, options, metrics, parts)
         on_signal(manager.stop)
         return await manager.run()

@@ -21,9 +21,8 @@ from gpustack_ctrl.api.meta import Object, ObjectKey
 from gpustack_ctrl.exporter.floors import Floors
 from gpustack_ctrl.exporter.pages import Pages
 from gpustack_ctrl.exporter.roster import Roster
-from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering.exposition import Sample
-from gpustack_ctrl.metering.state import phase, state_samples
+from gpustack_ctrl.metering.state import count_samples, place, state_samples
 from gpustack_ctrl.metering.usage import usage_samples
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.informer import Event
@@ -80,7 +79,7 @@ class States:
             await self._awake.wait()
             self._awake.clear()
             changed, self._changed = self._changed, set()
-            self.pages.put("state/counts", self._counted())
+            self.pages.put("state/counts", count_samples(self._counts))
             for share in sorted(changed):
                 self._render(share)
                 await self.clock.sleep(0)
@@ -114,16 +113,9 @@ class States:
         self._awake.set()
 
     def _count(self, instance: Instance, difference: int) -> None:
-        place = (instance.metadata.namespace, phase(instance))
-        self._counts[place] += difference
-        if not self._counts[place]:
-            del self._counts[place]
-
-    def _counted(self) -> Iterator[Sample]:
-        """How many Instances there are, by namespace and phase; absent phases are 0."""
-        for namespace in sorted({namespace for namespace, _ in self._counts}):
-            for told in Phase:
-                yield Sample(f.INSTANCES, (namespace, told), self._counts[namespace, told])
+        self._counts[place(instance)] += difference
+        if not self._counts[place(instance)]:
+            del self._counts[place(instance)]
 
 
 def share_of(key: ObjectKey) -> int:

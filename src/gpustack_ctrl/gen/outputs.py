@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gpustack_ctrl.gen import chart, rbac, reference
+from gpustack_ctrl.gen import chart, rbac, reference, series
 from gpustack_ctrl.gen.crd import KINDS, crds
 from gpustack_ctrl.gen.policies import policies
 from gpustack_ctrl.gen.text import manifest
@@ -72,3 +72,4 @@ def _reference() -> Iterator[Output]:
     for kind in KINDS:
         yield _REFERENCE / f"{kind.resource.plural}.md", reference.kind_page(kind)
     yield _REFERENCE / "permissions.md", reference.permissions_page()
+    yield _REFERENCE / "instance-metrics.md", series.series_page()

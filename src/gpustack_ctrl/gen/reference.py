@@ -7,11 +7,10 @@ from typing import Any
 from gpustack_ctrl.gen import permissions
 from gpustack_ctrl.gen.bounds import bounds_in_words, type_in_words
 from gpustack_ctrl.gen.crd import Kind, crd
+from gpustack_ctrl.gen.markdown import HEAD, joined, table
 from gpustack_ctrl.gen.permissions import PathPermission, Permission
 from gpustack_ctrl.gen.schema import Schema
-from gpustack_ctrl.gen.text import BANNER
 
-_HEAD = f"<!-- {BANNER} -->\n\n"
 _SCOPES = {"Namespaced": "namespaced", "Cluster": "cluster-scoped"}
 _FIELDS = ("Field", "Type", "Default", "Bounds", "Meaning")
 _GRANTS = ("Resource", "Verbs", "For")
@@ -22,7 +21,7 @@ def kind_page(kind: Kind) -> str:
     definition = crd(kind)
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     sections = (_section(path, found) for path, found in _objects("", schema))
-    return _HEAD + "\n\n".join((_opening(definition, schema), *sections)) + "\n"
+    return HEAD + "\n\n".join((_opening(definition, schema), *sections)) + "\n"
 
 
 def permissions_page() -> str:
@@ -42,13 +41,13 @@ def permissions_page() -> str:
         "## The operator and the exporter with `--metrics-protection`, in addition",
         _grants(permissions.METRICS_GUARD),
         "## Whoever is bound to `gpustack-metrics-reader`, such as Prometheus",
-        _table(("Path", *_GRANTS[1:]), map(_path_grant, permissions.METRICS_READER)),
+        table(("Path", *_GRANTS[1:]), map(_path_grant, permissions.METRICS_READER)),
         "## Whoever has the built-in role `view`, `edit` or `admin`",
         _grants(permissions.TENANT_VIEW),
         "## Whoever has the built-in role `edit` or `admin`",
         _grants(permissions.TENANT_EDIT),
     )
-    return _HEAD + "\n\n".join(parts) + "\n"
+    return HEAD + "\n\n".join(parts) + "\n"
 
 
 def _opening(definition: dict[str, Any], schema: Schema) -> str:
@@ -58,7 +57,7 @@ def _opening(definition: dict[str, Any], schema: Schema) -> str:
         f"resource `{names['plural']}`, short name `{names['shortNames'][0]}`, "
         f"category `{names['categories'][0]}`, {_SCOPES[spec['scope']]}."
     )
-    return _join(f"# {names['kind']}", schema["description"], served, _rules(schema))
+    return joined(f"# {names['kind']}", schema["description"], served, _rules(schema))
 
 
 def _objects(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
@@ -89,7 +88,7 @@ def _section(path: str, schema: Schema) -> str:
         _row(path, name, field, required=name in required)
         for name, field in schema["properties"].items()
     )
-    return _join(f"## {path}", schema["description"], _table(_FIELDS, rows), _rules(schema))
+    return joined(f"## {path}", schema["description"], table(_FIELDS, rows), _rules(schema))
 
 
 def _row(path: str, name: str, field: Schema, *, required: bool) -> Sequence[str]:
@@ -137,7 +136,7 @@ def _bullet(sentence: str, fields: Iterable[str]) -> str:
 
 
 def _grants(grants: Iterable[Permission]) -> str:
-    return _table(_GRANTS, (_grant(grant) for grant in grants))
+    return table(_GRANTS, (_grant(grant) for grant in grants))
 
 
 def _grant(grant: Permission) -> Sequence[str]:
@@ -148,15 +147,3 @@ def _grant(grant: Permission) -> Sequence[str]:
 
 def _path_grant(grant: PathPermission) -> Sequence[str]:
     return (f"`{grant.access.path}`", grant.access.verb, grant.why)
-
-
-def _join(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join((_cells(head), _cells(["---"] * len(head)), *map(_cells, rows)))
-
-
-def _cells(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

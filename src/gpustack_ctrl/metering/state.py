@@ -51,6 +51,18 @@ def state_samples(known: Known) -> Iterator[Sample]:
         yield from _of_pod(who, known.pod)
 
 
+def count_samples(counts: Mapping[tuple[str, Phase], int]) -> Iterator[Sample]:
+    """How many Instances there are, by namespace and phase; absent phases are 0."""
+    for namespace in sorted({namespace for namespace, _ in counts}):
+        for told in Phase:
+            yield Sample(f.INSTANCES, (namespace, told), counts.get((namespace, told), 0))
+
+
+def place(instance: Instance) -> tuple[str, Phase]:
+    """Where *instance* is counted."""
+    return (instance.metadata.namespace, phase(instance))
+
+
 def phase(instance: Instance) -> Phase:
     """An Instance that nobody has looked at yet is Pending."""
     return instance.status.phase or Phase.PENDING

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.metrics_core import Metric
 
+from gpustack_ctrl.metering.families import Group, catalogue
 from tests.cli.command import Process, families
 from tests.integration.operations.conftest import Maker
 from tests.integration.operations.prometheus import PROMETHEUS, scraping
@@ -14,15 +15,18 @@ from tests.integration.world import World, until
 
 __all__ = ["operator"]
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
+PAGE = REFERENCE / "metrics.md"
+OF_INSTANCES = {family.name for family in catalogue() if family.group in (Group.STATE, Group.USAGE)}
 ROW = tuple[str, str, tuple[str, ...], str]
 
 
-def told() -> list[ROW]:
-    """The rows of all tables."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+def told(page: Path) -> list[ROW]:
+    """The rows of all tables of *page* that have four columns."""
+    lines = [line for line in page.read_text().splitlines() if line.startswith("| `")]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    return [(row[0].strip("`"), row[1], _labels(row[2]), row[3]) for row in cells]
+    rows = [row for row in cells if len(row) == 4]
+    return [(row[0].strip("`"), row[1], _labels(row[2]), row[3]) for row in rows]
 
 
 def _labels(cell: str) -> tuple[str, ...]:
@@ -60,8 +64,12 @@ async def test_each_series_has_a_row_with_type_labels_and_meaning(
 ) -> None:
     await running(world, operator)
     real = [row(family) for family in families(operator.page())]
+    of_instances = {found[0]: found for found in told(REFERENCE / "instance-metrics.md")}
 
-    assert sorted(real) == sorted(told())
+    assert sorted(told(PAGE)) == sorted(found for found in real if found[0] not in OF_INSTANCES)
+    for name, kind, labels, meaning in (found for found in real if found[0] in OF_INSTANCES):
+        assert (name, kind, labels or of_instances[name][2], meaning) == of_instances[name]
+    assert {found[0] for found in real} >= OF_INSTANCES
 
 
 def queries() -> list[str]:
