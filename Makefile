@@ -42,9 +42,11 @@ lint: $(READY) ## Check style, types, layers, and that generated files are fresh
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m gpustack_ctrl.gen --check
+	@$(BIN)/python -m monitoring --check
 
-gen: $(READY) ## Write the CRDs, the roles, the chart's copies and the reference
+gen: $(READY) ## Write the CRDs, the roles, the chart's copies, the reference and what monitors
 	@$(BIN)/python -m gpustack_ctrl.gen
+	@$(BIN)/python -m monitoring
 
 cluster: $(READY) ## Build the embedded cluster (about nine minutes the first time, then at once)
 	@$(BIN)/python -m e2e.cluster build
