@@ -13,6 +13,8 @@ CHECKOUT = Path(__file__).parents[2]
 CHART = CHECKOUT / "helm" / "gpustack-ctrl"
 RELEASE = "operator"
 NAMESPACE = "gpustack-system"
+OPERATOR = "gpustack-ctrl"
+EXPORTER = "gpustack-ctrl-exporter"
 
 Manifest = Mapping[str, Any]
 
@@ -49,13 +51,27 @@ class Helm:
         return [document for document in yaml.safe_load_all(text) if document]
 
     def deployment(self, *arguments: str | Path) -> Manifest:
-        """The one Deployment of the chart."""
-        return only(self.render(*arguments), "Deployment")
+        """The Deployment of the operator."""
+        return only(self.render(*arguments), "Deployment", OPERATOR)
+
+    def exporter(self, *arguments: str | Path) -> Manifest:
+        """The Deployment of the exporter, or its DaemonSet."""
+        workloads = ("Deployment", "DaemonSet")
+        (found,) = [
+            manifest
+            for manifest in self.render(*arguments)
+            if manifest["kind"] in workloads and EXPORTER == manifest["metadata"]["name"]
+        ]
+        return found
 
 
-def only(manifests: Sequence[Manifest], kind: str) -> Manifest:
-    """The one object of *kind* among *manifests*."""
-    (found,) = [manifest for manifest in manifests if manifest["kind"] == kind]
+def only(manifests: Sequence[Manifest], kind: str, name: str = "") -> Manifest:
+    """The one object of *kind*, and of that *name* if one is given, among *manifests*."""
+    (found,) = [
+        manifest
+        for manifest in manifests
+        if manifest["kind"] == kind and name in {"", manifest["metadata"]["name"]}
+    ]
     return found
 
 

@@ -4,9 +4,21 @@ import pytest
 import yaml
 
 from e2e.cluster import Cluster
-from tests.chart.helm import CHECKOUT, NAMESPACE, Helm, Manifest, only, pod
+from tests.chart.helm import (
+    CHECKOUT,
+    EXPORTER,
+    NAMESPACE,
+    OPERATOR,
+    Helm,
+    Manifest,
+    container,
+    only,
+    pod,
+    variables,
+)
 
 DEPLOY = CHECKOUT / "deploy"
+PER_NODE = DEPLOY / "exporter-per-node"
 SAMPLES = DEPLOY / "samples"
 # Only for an operator that runs with --install-crds.
 OPTIONAL = {"rbac/crd-installer.yaml"}
@@ -29,9 +41,10 @@ def test_every_manifest_is_listed() -> None:
     assert there - OPTIONAL == listed | {"kustomization.yaml"}
 
 
-def test_operator_becomes_available_under_restricted_pod_security(applied: Cluster) -> None:
+@pytest.mark.parametrize("name", [OPERATOR, EXPORTER])
+def test_all_become_available_under_restricted_pod_security(applied: Cluster, name: str) -> None:
     rollout = applied.kubectl(
-        "rollout", "status", "deployment/gpustack-ctrl", f"-n{NAMESPACE}", "--timeout=60s"
+        "rollout", "status", f"deployment/{name}", f"-n{NAMESPACE}", "--timeout=60s"
     )
     namespace = applied.api().get(f"/api/v1/namespaces/{NAMESPACE}")
 
@@ -45,10 +58,11 @@ def test_second_apply_changes_nothing(applied: Cluster) -> None:
     assert {"unchanged (server dry run)"} == {line.split(" ", 1)[1] for line in again}
 
 
-def test_metrics_service_finds_the_pod(applied: Cluster) -> None:
+@pytest.mark.parametrize("service", ["gpustack-ctrl-metrics", "gpustack-ctrl-exporter"])
+def test_metrics_services_find_their_pods(applied: Cluster, service: str) -> None:
     applied.kubectl(
         "wait", "--for=jsonpath={.endpoints[0].conditions.ready}=true", "endpointslice",
-        "--selector=kubernetes.io/service-name=gpustack-ctrl-metrics",
+        f"--selector=kubernetes.io/service-name={service}",
         f"-n{NAMESPACE}", "--timeout=60s",
     )  # fmt: skip
 
@@ -68,11 +82,55 @@ def test_installer_of_crds_is_accepted(bare: Cluster) -> None:
 
 def test_chart_and_manifests_run_the_same_pod(helm: Helm, bare: Cluster) -> None:
     """Both ways to install are one operator; only labels tell them apart."""
-    built = bare.kubectl("kustomize", str(DEPLOY))
-    plain = pod(only(list(yaml.safe_load_all(built)), "Deployment"))
-    chart = pod(helm.deployment())
+    built = list(yaml.safe_load_all(bare.kubectl("kustomize", str(DEPLOY))))
+    plain, chart = only(built, "Deployment", OPERATOR), helm.deployment()
 
-    assert without_labels(plain) == without_labels(chart)
+    assert without_labels(pod(plain)) == without_labels(pod(chart))
+    assert annotations(plain) == annotations(chart)
+
+
+def test_chart_and_manifests_run_the_same_exporter(helm: Helm, bare: Cluster) -> None:
+    built = list(yaml.safe_load_all(bare.kubectl("kustomize", str(DEPLOY))))
+    plain, chart = only(built, "Deployment", EXPORTER), helm.exporter()
+
+    assert pod(plain) == pod(chart)
+    assert annotations(plain) == annotations(chart)
+    assert plain["spec"]["strategy"] == chart["spec"]["strategy"]
+
+
+def test_chart_and_manifests_run_the_same_exporter_on_each_node(helm: Helm, bare: Cluster) -> None:
+    """But for the namespace, which the plain manifests keep apart for its Pod security."""
+    built = list(yaml.safe_load_all(bare.kubectl("kustomize", str(PER_NODE))))
+    plain = only(built, "DaemonSet")
+    chart = helm.exporter("--set", "exporter.mode=Node")
+    differ = ("env", "resources")
+
+    assert but(pod(plain), "containers") == but(pod(chart), "containers")
+    assert but(container(plain), *differ) == but(container(chart), *differ)
+    assert "gpustack-system" == variables(plain)["GPUSTACK_NAMESPACE"]
+    assert {"GPUSTACK_NAMESPACE", "GPUSTACK_NODE_NAME"} == {
+        entry["name"] for entry in container(chart)["env"]
+    }
+
+
+def test_exporter_on_each_node_is_available_where_it_may_look_into_nodes(applied: Cluster) -> None:
+    applied.kubectl("apply", "-k", str(PER_NODE))
+    rollout = applied.kubectl(
+        "rollout", "status", f"daemonset/{EXPORTER}", "-ngpustack-exporter", "--timeout=60s"
+    )
+
+    assert "successfully rolled out" in rollout
+
+
+def annotations(workload: Manifest) -> Manifest:
+    """The annotations of the Pods of *workload*."""
+    found: Manifest = workload["spec"]["template"]["metadata"]["annotations"]
+    return found
+
+
+def but(spec: Manifest, *keys: str) -> Manifest:
+    """*spec* without *keys*."""
+    return {key: value for key, value in spec.items() if key not in keys}
 
 
 def without_labels(spec: Manifest) -> Manifest:

@@ -39,6 +39,31 @@ REFUSED = [
     ),
     ("image.pullPolicy=always", "at '/image/pullPolicy': value must be one of 'Always'"),
     ("image.digest=latest", "at '/image/digest': 'latest' does not match pattern"),
+    ("exporter.mode=Both", "at '/exporter/mode': value must be one of 'Cluster', 'Node'"),
+    (
+        "exporter.protection.insecure=true",
+        "at '/exporter/protection': additional properties 'insecure' not allowed",
+    ),
+    (
+        "exporter.env.GPUSTACK_NAMESPACE=other",
+        "exporter.env.GPUSTACK_NAMESPACE: the chart sets it already; leave it out",
+    ),
+    (
+        "worker.env.GPUSTACK_INSTANCE_METRICS=true",
+        "worker.env.GPUSTACK_INSTANCE_METRICS: the chart sets it already; leave it out",
+    ),
+    (
+        "metrics.serviceMonitor.interval=15",
+        "at '/metrics/serviceMonitor/interval': got number, want string",
+    ),
+    (
+        "metrics.podMonitor.tokenSecret.name=scraper",
+        "at '/metrics/podMonitor/tokenSecret': properties 'key' required, if 'name' exists",
+    ),
+    (
+        "metrics.podMonitor.enabled=true",
+        "metrics.podMonitor.tokenSecret: a PodMonitor needs it where pages are protected",
+    ),
     ("metrics.service.port=1", "at '/metrics/service': additional properties 'port' not allowed"),
 ]
 
@@ -66,6 +91,20 @@ def test_budget_that_blocks_every_drain_is_refused(helm: Helm) -> None:
 
     with pytest.raises(HelmError, match="would block every drain of a node: lower it"):
         helm.render(*sets(f"{budget}.enabled=true", f"{budget}.minAvailable=1"))
+
+
+def test_pages_are_not_scraped_twice(helm: Helm) -> None:
+    both = sets("metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true")
+
+    with pytest.raises(HelmError, match="both would scrape every page twice; enable one"):
+        helm.render(*both)
+
+
+def test_monitor_of_a_service_that_is_not_made_is_refused(helm: Helm) -> None:
+    blind = sets("metrics.serviceMonitor.enabled=true", "metrics.service.enabled=false")
+
+    with pytest.raises(HelmError, match=r"needs metrics\.service\.enabled"):
+        helm.render(*blind)
 
 
 def test_old_kubernetes_is_refused(helm: Helm) -> None:

@@ -10,11 +10,14 @@ import pytest
 from e2e.cluster import Cluster, until
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.gen.text import manifest
 from gpustack_ctrl.reconcilers.settings.catalogue import ISOLATION, OVERCOMMIT, Definition
-from tests.chart.helm import CHART, NAMESPACE, RELEASE, Helm, Manifest, variables
+from tests.chart.helm import CHART, EXPORTER, NAMESPACE, RELEASE, Helm, Manifest, variables
+from tests.chart.monitoring import monitoring_crds
 from tests.chart.operator import DEPLOYMENT, operating
 
 CIDRS = "worker.instanceIsolationPodCIDRs"
+EXPORTER_PATH = f"/apis/apps/v1/namespaces/{{}}/deployments/{EXPORTER}"
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
@@ -84,12 +87,14 @@ def release(helm: Helm, restricted: Cluster) -> Iterator[Release]:
 def test_installed_operator_is_available_under_restricted_pod_security(release: Release) -> None:
     release.install()
 
+    exporter = release.cluster.api().get(EXPORTER_PATH.format(release.namespace))
     assert release.deployment is not None
-    assert 1 == release.deployment["status"]["availableReplicas"]
+    assert [1, 1] == [it["status"]["availableReplicas"] for it in (release.deployment, exporter)]
 
 
 @pytest.mark.parametrize("values", sorted(CHART.glob("ci/*.yaml")), ids=lambda path: path.stem)
 def test_server_accepts_every_object(release: Release, values: Path) -> None:
+    release.cluster.kubectl("apply", "-f", "-", input=manifest(monitoring_crds()))
     namespace = ("--namespace", release.namespace)
     rendered = release.helm("template", RELEASE, CHART, *namespace, "--values", values)
 

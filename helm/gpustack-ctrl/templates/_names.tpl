@@ -18,6 +18,25 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- merge $own .Values.commonLabels | toYaml }}
 {{- end }}
 
+{{/* The name of every object of the exporter; its generated roles are bound to it. */}}
+{{- define "gpustack-ctrl.exporterName" -}}
+gpustack-ctrl-exporter
+{{- end }}
+
+{{- define "gpustack-ctrl.exporterSelectorLabels" -}}
+app.kubernetes.io/name: gpustack-ctrl-exporter
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "gpustack-ctrl.exporterLabels" -}}
+{{- $own := include "gpustack-ctrl.exporterSelectorLabels" . | fromYaml -}}
+{{- merge $own (include "gpustack-ctrl.labels" . | fromYaml) | toYaml }}
+{{- end }}
+
+{{- define "gpustack-ctrl.exporterPodLabels" -}}
+{{- merge (include "gpustack-ctrl.exporterLabels" . | fromYaml) .Values.exporter.podLabels | toYaml }}
+{{- end }}
+
 {{- define "gpustack-ctrl.podLabels" -}}
 {{- merge (include "gpustack-ctrl.labels" . | fromYaml) .Values.worker.podLabels | toYaml }}
 {{- end }}

@@ -1,6 +1,6 @@
 {{- define "gpustack-ctrl.podAnnotations" -}}
-{{- $scrape := dict "prometheus.io/scrape" "true" "prometheus.io/port" "8080" "prometheus.io/path" "/metrics" -}}
-{{- $all := merge (dict) .Values.worker.podAnnotations (.Values.metrics.scrapeAnnotations | ternary $scrape dict) -}}
+{{- $scrape := include "gpustack-ctrl.scrapeAnnotations" (dict "root" . "protection" .Values.metrics.protection) | fromYaml -}}
+{{- $all := merge (dict) .Values.worker.podAnnotations $scrape -}}
 {{- with $all }}{{ toYaml . }}{{- end }}
 {{- end }}
 
@@ -24,6 +24,9 @@ volumes:
   - name: tmp
     emptyDir:
       sizeLimit: 64Mi
+  {{- with include "gpustack-ctrl.protectionVolumes" .Values.metrics.protection | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{- define "gpustack-ctrl.container" -}}
@@ -34,6 +37,9 @@ args:
   - run
   - --leader-elect
   - --metrics-bind-address=:8080
+  {{- with include "gpustack-ctrl.protectionArgs" .Values.metrics.protection | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   - --health-probe-bind-address=:8081
   - --log-format={{ $worker.logFormat }}
   - --log-level={{ $worker.logLevel }}
@@ -64,4 +70,7 @@ securityContext:
 volumeMounts:
   - name: tmp
     mountPath: /tmp
+  {{- with include "gpustack-ctrl.protectionMounts" .Values.metrics.protection | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
 {{- end }}

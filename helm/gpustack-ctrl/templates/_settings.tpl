@@ -15,18 +15,33 @@
 {{- join "," $cidrs -}}
 {{- end }}
 
-{{/* Environment variables of the operator. Each is said in one place only. */}}
+{{/* Environment variables of the operator. */}}
 {{- define "gpustack-ctrl.env" -}}
-{{- $own := dict "GPUSTACK_NAMESPACE" (dict "valueFrom" (dict "fieldRef" (dict "fieldPath" "metadata.namespace"))) -}}
+{{- $own := include "gpustack-ctrl.ownEnv" . | fromYaml -}}
 {{- with include "gpustack-ctrl.podCIDRs" . -}}
 {{- $_ := set $own "GPUSTACK_INSTANCE_ISOLATION_POD_CIDRS" . -}}
 {{- end -}}
-{{- range $name, $_ := .Values.worker.env -}}
-{{- if hasKey $own $name -}}
-{{- fail (printf "worker.env.%s: the chart sets it already; leave it out" $name) -}}
+{{- if include "gpustack-ctrl.exporterTellsAll" . -}}
+{{- $_ := set $own "GPUSTACK_INSTANCE_METRICS" "false" -}}
+{{- end -}}
+{{- include "gpustack-ctrl.variables" (dict "own" $own "given" .Values.worker.env "at" "worker.env") }}
+{{- end }}
+
+{{- define "gpustack-ctrl.ownEnv" -}}
+GPUSTACK_NAMESPACE:
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+{{- end }}
+
+{{/* What is the chart's `own` and what is `given` at some value. Each is said in one place only. */}}
+{{- define "gpustack-ctrl.variables" -}}
+{{- range $name, $_ := .given -}}
+{{- if hasKey $.own $name -}}
+{{- fail (printf "%s.%s: the chart sets it already; leave it out" $.at $name) -}}
 {{- end -}}
 {{- end -}}
-{{- range $name, $value := merge $own .Values.worker.env }}
+{{- range $name, $value := merge .own .given }}
 - name: {{ $name }}
 {{- if kindIs "map" $value }}
   {{- toYaml $value | nindent 2 }}
