@@ -42,6 +42,34 @@ class SchedulingGate:
 
 
 @attrs.frozen(kw_only=True)
+class EmptyDir:
+    """Space that lives as long as the Pod."""
+
+    sizeLimit: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ClaimReference:
+    """The claim that a volume stands for."""
+
+    claimName: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class PodVolume:
+    """A volume, and whether it is space to write to."""
+
+    name: str
+    emptyDir: EmptyDir | None = None
+    persistentVolumeClaim: ClaimReference | None = None
+
+    @property
+    def is_space(self) -> bool:
+        """Whether one can fill it."""
+        return self.emptyDir is not None or self.persistentVolumeClaim is not None
+
+
+@attrs.frozen(kw_only=True)
 class PodSpec:
     """Where a Pod runs and what it holds."""
 
@@ -49,6 +77,7 @@ class PodSpec:
     containers: tuple[PodContainer, ...] = ()
     initContainers: tuple[PodContainer, ...] = ()
     schedulingGates: tuple[SchedulingGate, ...] = ()
+    volumes: tuple[PodVolume, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -3,13 +3,15 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from gpustack_ctrl.api import quantity
+from gpustack_ctrl.api.core import PodVolume
 from gpustack_ctrl.api.quantity import MI
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering import limits
 from gpustack_ctrl.metering.exposition import Sample
 from gpustack_ctrl.metering.families import Family
 from gpustack_ctrl.metering.members import Member
-from gpustack_ctrl.metering.uses import PodUse
+from gpustack_ctrl.metering.uses import PodUse, VolumeUse
 
 _MILLI = 1000
 NOT_TOLD = "not_in_answer"
@@ -47,7 +49,7 @@ def use_samples(
         if use is None or not use.measured:
             continue
         yield from _told(member.placed, use, _FIGURES)
-        yield from _volumes(member.placed, use)
+        yield from _volumes(member, use)
         if reference:
             yield from _told(member.placed, use, _REFERENCE)
             yield from _totals(member)
@@ -89,12 +91,24 @@ def _totals(member: Member) -> Iterator[Sample]:
             yield Sample(family, member.placed, value)
 
 
-def _volumes(placed: tuple[str, ...], use: PodUse) -> Iterator[Sample]:
-    for volume in use.volumes:
-        if volume.used is not None:
-            yield Sample(f.VOLUME_USED, (*placed, volume.name), volume.used)
-        if volume.capacity is not None:
-            yield Sample(f.VOLUME_CAPACITY, (*placed, volume.name), volume.capacity)
+def _volumes(member: Member, use: PodUse) -> Iterator[Sample]:
+    """Of those volumes that can be filled; others are files of the API server's."""
+    spaces = {held.name: held for held in member.pod.spec.volumes if held.is_space}
+    for told in use.volumes:
+        if told.name not in spaces:
+            continue
+        where, capacity = (*member.placed, told.name), _capacity(spaces[told.name], told)
+        if told.used is not None:
+            yield Sample(f.VOLUME_USED, where, told.used)
+        if capacity is not None:
+            yield Sample(f.VOLUME_CAPACITY, where, capacity)
+
+
+def _capacity(volume: PodVolume, told: VolumeUse) -> float | None:
+    """What fits: of a share of the node's disk, no more than its limit."""
+    limit = volume.emptyDir.sizeLimit if volume.emptyDir else None
+    sizes = [float(quantity.parse(limit))] if limit else []
+    return min([*sizes, told.capacity] if told.capacity is not None else sizes, default=None)
 
 
 def _gap(use: PodUse | None) -> str:
