@@ -326,6 +326,25 @@ def test_only_a_running_pod_of_its_instance_is_told(spoil: dict[str, object]) ->
     assert {} == attribute(node).readings
 
 
+def test_ids_are_of_one_manufacturer() -> None:
+    """Card 0 of one is not card 0 of another."""
+    radeon = attrs.evolve(card("0", memory_used_bytes=7), manufacturer="amd")
+    box, other = pod("box", asks=WHOLE), pod("other", asks={"amd.com/gpu": "1"})
+    grants = (grant("box", "0"), grant("other", "0", resource="amd.com/gpu"))
+
+    both_told = seen(box, other, samples=(card("0"), radeon), grants=grants)
+    one_told = seen(box, other, samples=(radeon,), grants=grants)
+
+    assert (40, 7) == (
+        reading(both_told).memory_used_bytes,
+        reading(both_told, "other").memory_used_bytes,
+    )
+    assert (None, 7) == (
+        reading(one_told).memory_used_bytes,
+        reading(one_told, "other").memory_used_bytes,
+    )
+
+
 def test_what_the_kubelet_says_of_pods_that_ended_is_old() -> None:
     """Its answer may still list them, while the card has gone on to another."""
     node = seen(

@@ -128,7 +128,7 @@ def figures(attribution: Attribution) -> Iterator[tuple[str, int]]:
                 yield uid, reading.memory_used_bytes
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(chaos())
 def test_no_figure_is_told_to_two_or_to_whom_it_does_not_name(world: World) -> None:
     told_to: dict[DeviceSample, str] = {}
@@ -141,7 +141,7 @@ def test_no_figure_is_told_to_two_or_to_whom_it_does_not_name(world: World) -> N
             assert sample.pod is not None or sample.extent is not Extent.SLICE
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(chaos())
 def test_a_whole_cards_use_is_told_only_where_nobody_else_is_named(world: World) -> None:
     for uid, figure in figures(attribute(world.node)):
@@ -160,18 +160,18 @@ def named(world: World, device: str) -> set[str]:
     return {instance_uid(pod.name) for pod in found if pod}
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(chaos())
 def test_what_a_reading_lacks_has_a_reason(world: World) -> None:
     """And nothing is told under the same name twice."""
     attribution = attribute(world.node)
-    gaps = {(gap.id, gap.entry_point) for gap in attribution.gaps}
+    gaps = {(gap.manufacturer, gap.id, gap.entry_point) for gap in attribution.gaps}
     assert len(gaps) == len(attribution.gaps)
     for readings in attribution.readings.values():
         assert len({reading.id for reading in readings}) == len(readings)
         for reading in readings:
             if reading.memory_used_bytes is None:
-                assert (reading.id, EntryPoint.MEMORY) in gaps
+                assert (reading.manufacturer, reading.id, EntryPoint.MEMORY) in gaps
 
 
 @st.composite
@@ -217,7 +217,7 @@ def _granted(family: str, name: str, device: str, number: int) -> DeviceGrant:
     return grant(name, held, resource=resource)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(true_world())
 def test_each_is_told_its_own_use_or_nothing(
     world: tuple[Seen, dict[tuple[str, str], int]],

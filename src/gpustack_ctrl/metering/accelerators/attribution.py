@@ -128,11 +128,11 @@ def _withheld(
 
 
 def _why(one: _Told, samples: Samples, held: Holders, silence: Reason) -> Reason:
-    place = one.hold.card.place
-    if held.failed(place):
-        return held.failed(place) or silence
+    failed = held.failed(one.hold.card.place, one.hold.manufacturer)
+    if failed is not None:
+        return failed
     whole = samples.parted(one.hold) and not one.hold.card.partition
-    if samples.about(one.hold) and (whole or held.alone(place) is not one.tenant):
+    if samples.about(one.hold) and (whole or held.alone(one.hold) is not one.tenant):
         return Reason.MEDIATED
     if samples.about(one.hold) or samples.own(one.tenant, one.hold):
         return Reason.UNSUPPORTED
@@ -157,7 +157,7 @@ def _whose(sample: DeviceSample, held: Holders) -> Reason | None:
     """A slice is somebody's; a card or a partition that nobody is named for may be free."""
     if sample.pod is None:
         return Reason.NO_POD_COMPONENT if sample.extent is Extent.SLICE else None
-    return held.failed(sample_card(sample).place)
+    return held.failed(sample_card(sample).place, sample.manufacturer)
 
 
 def _rest(seen: Seen) -> Iterator[Gap]:
@@ -168,7 +168,7 @@ def _rest(seen: Seen) -> Iterator[Gap]:
 
 def _one_each(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
     """The first reason for each figure of a card, in the order of the cards."""
-    first: dict[tuple[str, EntryPoint], Gap] = {}
+    first: dict[tuple[str, str, EntryPoint], Gap] = {}
     for gap in gaps:
-        first.setdefault((gap.id, gap.entry_point), gap)
+        first.setdefault((gap.manufacturer, gap.id, gap.entry_point), gap)
     return tuple(sorted(first.values()))

@@ -57,19 +57,28 @@ class Holders:
         """Whether *card* is whole and *tenant*, who is said to have it, has a part of it."""
         return not card.partition and (tenant.uid, card.id) in self.parts
 
-    def alone(self, place: str) -> Tenant | None:
-        """The tenant that has *place* to itself, if there is one, whoever says so."""
-        holds = self.by_place.get(place, ())
-        tenants = {hold.holder for hold in holds if isinstance(hold.holder, Tenant)}
-        grants = [hold for hold in holds if not hold.looks]
+    def alone(self, hold: Hold) -> Tenant | None:
+        """The tenant that has the card to itself, if there is one, whoever says so."""
+        holds = self._at(hold.card.place, hold.manufacturer)
+        tenants = {one.holder for one in holds if isinstance(one.holder, Tenant)}
+        grants = [one for one in holds if not one.looks]
         if len(tenants) != 1 or not grants or any(map(_may_be_others, grants)):
             return None
         return tenants.pop()
 
-    def failed(self, place: str) -> Reason | None:
+    def failed(self, place: str, manufacturer: str) -> Reason | None:
         """Why it cannot be told whom a source means by *place*, if that is so."""
-        holds = self.by_place.get(place, ())
-        return next((hold.holder for hold in holds if isinstance(hold.holder, Reason)), None)
+        holders = (hold.holder for hold in self._at(place, manufacturer))
+        return next((holder for holder in holders if isinstance(holder, Reason)), None)
+
+    def _at(self, place: str, manufacturer: str) -> tuple[Hold, ...]:
+        found = self.by_place.get(place, ())
+        return tuple(hold for hold in found if same_maker(hold.manufacturer, manufacturer))
+
+
+def same_maker(one: str, other: str) -> bool:
+    """Whether a card may be of both: ids such as `0` are not of one manufacturer alone."""
+    return not one or not other or one == other
 
 
 def _may_be_others(hold: Hold) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from gpustack_ctrl.metering.accelerators.holders import Hold, Holders, sample_card
+from gpustack_ctrl.metering.accelerators.holders import Hold, Holders, same_maker, sample_card
 from gpustack_ctrl.metering.accelerators.readings import (
     AcceleratorReading,
     DeviceSample,
@@ -31,23 +31,26 @@ class Samples:
         """Samples of the very card or partition that is held, whoever uses it."""
         return tuple(
             sample
-            for sample in self.by_card.get(hold.card.id, ())
+            for sample in self._of(hold)
             if sample.extent is not Extent.SLICE and sample_card(sample).place == hold.card.place
         )
 
     def of_card(self, hold: Hold) -> tuple[DeviceSample, ...]:
         """Samples of the whole card of which *hold* may be a part."""
-        found = self.by_card.get(hold.card.id, ())
-        return tuple(sample for sample in found if sample.extent is Extent.DEVICE)
+        return tuple(sample for sample in self._of(hold) if sample.extent is Extent.DEVICE)
 
     def parted(self, hold: Hold) -> bool:
         """Whether the card has partitions."""
-        found = self.by_card.get(hold.card.id, ())
-        return any(sample.extent is Extent.PARTITION for sample in found)
+        return any(sample.extent is Extent.PARTITION for sample in self._of(hold))
 
     def own(self, tenant: Tenant, hold: Hold) -> tuple[DeviceSample, ...]:
         """The slices that *tenant* has of the card."""
-        return self.slices.get((tenant.uid, hold.card.id), ())
+        found = self.slices.get((tenant.uid, hold.card.id), ())
+        return tuple(one for one in found if same_maker(one.manufacturer, hold.manufacturer))
+
+    def _of(self, hold: Hold) -> tuple[DeviceSample, ...]:
+        found = self.by_card.get(hold.card.id, ())
+        return tuple(one for one in found if same_maker(one.manufacturer, hold.manufacturer))
 
 
 def arranged(samples: Iterable[DeviceSample], tenants: Tenants) -> Samples:
@@ -68,7 +71,7 @@ def arranged(samples: Iterable[DeviceSample], tenants: Tenants) -> Samples:
 def reading(tenant: Tenant, hold: Hold, samples: Samples, held: Holders) -> AcceleratorReading:
     """What *tenant* is told of what it holds."""
     about, of_card = samples.about(hold), samples.of_card(hold)
-    mine = _mine(hold, samples) if held.alone(hold.card.place) is tenant else ()
+    mine = _mine(hold, samples) if held.alone(hold) is tenant else ()
     return AcceleratorReading(
         id=hold.card.place,
         index=next((one.index for one in (*about, *of_card) if one.index), ""),
