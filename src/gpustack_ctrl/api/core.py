@@ -244,6 +244,13 @@ class Node:
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
+    @property
+    def address(self) -> str:
+        """Where the node is reached inside the cluster; empty where it does not say."""
+        told = {held.type: held.address for held in self.status.addresses}
+        kinds = ("InternalIP", "ExternalIP", "Hostname")
+        return next((told[kind] for kind in kinds if told.get(kind)), "")
+
 
 @attrs.frozen(kw_only=True)
 class RuntimeClass:

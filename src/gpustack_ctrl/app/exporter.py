@@ -1,5 +1,6 @@
 """Runs the exporter until it is told to stop."""
 
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -9,12 +10,20 @@ from gpustack_ctrl.api.core import Node, Pod
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.app.accelerator_sources import sources
 from gpustack_ctrl.app.compaction import Compaction
 from gpustack_ctrl.app.informers import InformerFactory
-from gpustack_ctrl.app.process import on_signal, refusals_explained, server, until_signalled
+from gpustack_ctrl.app.process import (
+    metrics_server,
+    on_signal,
+    refusals_explained,
+    server,
+    until_signalled,
+)
 from gpustack_ctrl.app.start import check
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
+from gpustack_ctrl.client.endpoints import Endpoints
 from gpustack_ctrl.client.kubelets import Kubelets
 from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.exporter.collectors import Collectors
@@ -49,10 +58,14 @@ async def _started(options: ExporterOptions) -> Ending:
         watched = watch(client, options, metrics)
         with refusals_explained(connection):
             await check(client.rest, [informer.list_watch for informer in watched.all])
-        async with Kubelets(
-            connection, seconds=options.request_seconds, insecure=options.kubelet_insecure_tls
-        ) as kubelets:
-            manager = _manager(options, metrics, watched, kubelets)
+        async with (
+            Kubelets(
+                connection, seconds=options.request_seconds, insecure=options.kubelet_insecure_tls
+            ) as kubelets,
+            Endpoints(seconds=options.request_seconds) as endpoints,
+        ):
+            shared = _collecting(options, watched, kubelets, endpoints)
+            manager = _manager(options, client, metrics, watched, shared)
             on_signal(manager.stop)
             return await manager.run()
 
@@ -104,30 +117,42 @@ def watch(client: Client, options: ExporterOptions, metrics: Metrics) -> Watched
     )
 
 
-def _manager(
-    options: ExporterOptions, metrics: Metrics, watched: Watched, kubelets: Kubelets
-) -> Manager:
-    lag, pages = LoopLag(clock=CLOCK), Pages()
-    metrics.loop_lag(lambda: lag.seconds)
-    shared = Collecting(
+def _collecting(
+    options: ExporterOptions, watched: Watched, kubelets: Kubelets, endpoints: Endpoints
+) -> Collecting:
+    return Collecting(
         kubelets=kubelets,
+        endpoints=endpoints,
+        sources=sources(options.accelerator_sources, options.accelerator_mapping),
+        pod_resources=Path(options.pod_resources_socket) if options.pod_resources_socket else None,
         roster=watched.roster,
-        pages=pages,
+        pages=Pages(),
         lanes=Lanes(options.requests_in_flight),
         clock=CLOCK,
         period=options.period_seconds,
         reference=options.reference_metrics,
     )
+
+
+def _manager(
+    options: ExporterOptions,
+    client: Client,
+    metrics: Metrics,
+    watched: Watched,
+    shared: Collecting,
+) -> Manager:
+    lag = LoopLag(clock=CLOCK)
+    metrics.loop_lag(lambda: lag.seconds)
     manager = Manager(
         clock=CLOCK,
         background=(lag, Compaction(watched.all), *_tellers(options, watched, shared)),
         informers=watched.all,
     )
     probes = probes_app(liveness={"loop": lag.check}, readiness={"started": manager.ready})
-    scrapes = Scrapes(pages=pages, registry=metrics.registry, clock=CLOCK)
+    scrapes = Scrapes(pages=shared.pages, registry=metrics.registry, clock=CLOCK)
     manager.servers = (
         server(probes, options.health_probe_bind_address),
-        server(scrapes.app(), options.metrics_bind_address),
+        metrics_server(scrapes.app(), options, client),
     )
     return manager
 
@@ -138,6 +163,7 @@ def _tellers(
     """Who fills the pages. On one node alone, the state of all Instances is not its to tell."""
     collectors = Collectors(shared=shared)
     watched.pods.add_handler(collectors.pod_changed)
+    watched.instances.add_handler(collectors.instance_changed)
     if options.node_name:
         return (collectors,)
     states = States(

@@ -2,13 +2,19 @@
 
 import asyncio
 import signal
+import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from aiohttp import web
 
 from gpustack_ctrl.api.errors import ForbiddenError, UnauthorizedError
 from gpustack_ctrl.app.errors import StartError
+from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.credentials import Connection
+from gpustack_ctrl.options import CommonOptions
+from gpustack_ctrl.runtime.certificate import server_tls
+from gpustack_ctrl.runtime.guard import Guard, guarded
 from gpustack_ctrl.runtime.manager import Ending
 from gpustack_ctrl.runtime.server import HttpServer
 
@@ -46,9 +52,20 @@ def refusals_explained(connection: Connection) -> Iterator[None]:
         raise StartError(f"{error}: bind the roles in deploy/rbac to this user") from error
 
 
-def server(app: Any, bind: str) -> HttpServer:
+def server(app: web.Application, bind: str, tls: ssl.SSLContext | None = None) -> HttpServer:
     """A server of *app* at *bind*; raise `StartError` where that cannot be an address."""
     try:
-        return HttpServer(app, bind=bind)
+        return HttpServer(app, bind=bind, tls=tls)
     except ValueError as error:
         raise StartError(str(error)) from error
+
+
+def metrics_server(app: web.Application, options: CommonOptions, client: Client) -> HttpServer:
+    """A server of the page of metrics *app*, protected where *options* ask for it."""
+    if not options.metrics_protection:
+        return server(app, options.metrics_bind_address)
+    guard = Guard(reviews=client.reviews, clock=client.clock)
+    tls = server_tls(
+        certificate=options.tls_cert_file, key=options.tls_key_file, clock=client.clock
+    )
+    return server(guarded(app, guard), options.metrics_bind_address, tls)

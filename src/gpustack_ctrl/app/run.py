@@ -10,7 +10,13 @@ from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.names import PRODUCT
 from gpustack_ctrl.app.compaction import Compaction
 from gpustack_ctrl.app.operator import Operator, operator
-from gpustack_ctrl.app.process import on_signal, refusals_explained, server, until_signalled
+from gpustack_ctrl.app.process import (
+    metrics_server,
+    on_signal,
+    refusals_explained,
+    server,
+    until_signalled,
+)
 from gpustack_ctrl.app.start import check, install_crds
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
@@ -82,7 +88,7 @@ def _manager(client: Client, options: Options, metrics: Metrics, parts: Operator
     probes = probes_app(liveness=liveness, readiness={"started": manager.ready})
     manager.servers = (
         server(probes, options.health_probe_bind_address),
-        server(metrics_app(metrics.registry), options.metrics_bind_address),
+        metrics_server(metrics_app(metrics.registry), options, client),
     )
     return manager
 

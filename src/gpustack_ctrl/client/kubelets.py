@@ -14,7 +14,6 @@ from gpustack_ctrl.client.sessions import Endpoint, watchful_socket
 
 USUAL_PORT = 10250
 CONNECT_SECONDS = 3.0
-_PREFERRED = ("InternalIP", "ExternalIP", "Hostname")
 
 
 class Kubelets:
@@ -92,8 +91,7 @@ class Kubelets:
 
 def _authority(node: Node) -> str:
     """The address and port of the kubelet of *node*; raise `SourceError`."""
-    told = {held.type: held.address for held in node.status.addresses}
-    found = next((told[kind] for kind in _PREFERRED if told.get(kind)), "")
+    found = node.address
     if not found:
         raise SourceError("no_address", f"node {node.metadata.name} tells no address")
     port = node.status.daemonEndpoints.kubeletEndpoint.Port or USUAL_PORT

@@ -6,6 +6,7 @@ from typing import ClassVar
 import attrs
 
 from gpustack_ctrl.api.core import Pod
+from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.exporter.node_collector import Collecting, NodeCollector
 from gpustack_ctrl.runtime.informer import Event
 
@@ -34,6 +35,15 @@ class Collectors:
         pods = [pod for pod in (event.old, event.new) if pod is not None]
         self._changed.update(pod.spec.nodeName for pod in pods if pod.spec.nodeName)
         self._awake.set()
+
+    def instance_changed(self, event: Event[Instance]) -> None:
+        """Note the node of an Instance that came or went; its Pod may have been known before."""
+        if event.old is None or event.new is None:
+            told = event.old or event.new
+            pod = self.shared.roster.pods.get(told.key) if told else None
+            if pod is not None and pod.spec.nodeName:
+                self._changed.add(pod.spec.nodeName)
+                self._awake.set()
 
     async def run(self) -> None:
         """Follow the Pods until cancelled."""

@@ -10,6 +10,7 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import ObjectKey
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.metering.accelerators.grants import Makers
 from gpustack_ctrl.metering.members import Member, members
 from gpustack_ctrl.metering.state import Known
 from gpustack_ctrl.reconcilers.settings.in_force import settings_in_force
@@ -35,6 +36,15 @@ class Roster:
     def on(self, node: str) -> tuple[Member, ...]:
         """The Instances whose Pods are on *node*, in the order of their names."""
         return tuple(members(self.pods.by_index(NODE, node), self.instances.get))
+
+    def makers(self) -> Makers:
+        """Which resource is whose, by the Settings and by what types call theirs."""
+        named = {
+            held.spec.resourceName: held.spec.manufacturer
+            for held in self.types.list()
+            if held.spec.resourceName and held.spec.manufacturer
+        }
+        return Makers(settings_in_force(self.settings.list()).manufacturers, named)
 
     def known(self, instances: Iterable[Instance]) -> Iterator[Known]:
         """What the API server knows of each of *instances*."""

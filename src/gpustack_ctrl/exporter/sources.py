@@ -13,7 +13,7 @@ class Kubelets(Protocol):
         ...
 
 
-class Pages(Protocol):
+class Endpoints(Protocol):
     """Whoever asks other end points on nodes."""
 
     async def get(self, url: str) -> bytes:
