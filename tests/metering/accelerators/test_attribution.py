@@ -184,6 +184,33 @@ def test_any_hint_of_somebody_else_withholds_a_cards_use(hint: dict[str, object]
     assert 41.0 == told.temperature_celsius
 
 
+def test_a_card_that_two_are_named_for_is_told_to_neither() -> None:
+    """As dcgm-exporter does for time-sliced cards that keep the name of whole ones."""
+    names_of_both = ("box", "other")
+    node = seen(
+        *(pod(name, asks=WHOLE) for name in names_of_both),
+        samples=tuple(card("GPU-a", claim(name)) for name in names_of_both),
+    )
+
+    assert {None} == {reading(node, name).memory_used_bytes for name in names_of_both}
+
+
+@pytest.mark.parametrize(
+    "only",
+    [
+        {"samples": (slice_of("GPU-a", claim("box", container="sshd")),)},
+        {"samples": (card("GPU-a"),), "grants": (grant("box", "GPU-a", container="sshd"),)},
+    ],
+)
+def test_what_another_container_than_main_has_is_not_told(only: dict[str, object]) -> None:
+    box = pod("box", asks=WHOLE)
+    rest = {"samples": (), "grants": ()} | only
+
+    assert {} == attribute(seen(box, **rest)).readings
+    told = reading(seen(box, **rest | {"grants": (*seen(**rest).grants, grant("box", "GPU-a"))}))
+    assert told.memory_used_bytes is None
+
+
 def test_a_slice_is_told_its_own_share_and_the_facts_of_the_card() -> None:
     pods = (pod("box", asks=SLICED), pod("other", asks=SLICED))
     samples = (
@@ -313,6 +340,7 @@ def test_while_an_old_pod_of_the_same_name_ends_names_say_nothing() -> None:
         {"instances": {}},
         {"instances": {BOX: ObjectKey("team", "another")}},
         {"running": ()},
+        {"running": (), "samples": (card("GPU-a", claim("box", uid="pod-box")),)},
         {"pods": (pod("box", asks=WHOLE, labels={names.PART_OF: BOX}),)},
         {"pods": (attrs.evolve(pod("box", asks=WHOLE), status=PodStatus(phase="Failed")),)},
     ],
