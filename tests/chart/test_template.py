@@ -259,6 +259,20 @@ def test_monitors_find_both_pages_and_send_a_token(
         assert {} == scraped(workloads[name])  # Else they would be scraped twice.
 
 
+def test_rules_and_dashboards_come_as_they_were_generated(helm: Helm) -> None:
+    made = helm.render("--values", CHART / "ci" / "service-monitor-values.yaml")
+    generated = CHECKOUT / "deploy" / "monitoring"
+    boards = {path.name: json.loads(path.read_text()) for path in generated.glob("dashboards/*")}
+    rules, held = only(made, "PrometheusRule"), [it for it in made if it["kind"] == "ConfigMap"]
+    told = {name: json.loads(text) for it in held for name, text in it["data"].items()}
+
+    assert yaml.safe_load((generated / "rules.yaml").read_text()) == rules["spec"]
+    assert "monitoring" == rules["metadata"]["labels"]["release"]
+    assert boards
+    assert {f"gpustack-{name}": board for name, board in boards.items()} == told
+    assert {"1"} == {it["metadata"]["labels"]["grafana_dashboard"] for it in held}
+
+
 def test_certificates_are_verified_once_there_is_a_ca(helm: Helm) -> None:
     monitor = "metrics.serviceMonitor"
     usual = helm.render(*sets(f"{monitor}.enabled=true"))

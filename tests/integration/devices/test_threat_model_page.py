@@ -8,12 +8,13 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/explanation/threat-model.md").read_text()
 NAMED = re.compile(r"`([a-z_/]+\.py)`((?: [A-Z][0-9]+,?)*)")
+UNITS = ("reconcilers/", "runtime/", "gen/")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| R")]
 
 
 def file_of(name: str) -> Path:
     """Where the page says that a test lies."""
-    below = "tests" if name.startswith("reconcilers/") else "tests/integration"
+    below = "tests" if name.startswith(UNITS) else "tests/integration"
     return ROOT / below / name
 
 

@@ -84,7 +84,7 @@ async def rules(client: Client, namespace: str) -> tuple[set[Use], set[tuple[str
     return uses, paths
 
 
-async def test_its_rights_are_those_of_the_list_and_of_everybody(
+async def test_r22_its_rights_are_those_of_the_list_and_of_everybody(
     cluster: Cluster, home: str, exporter: Client
 ) -> None:
     """Compared with an account that nobody granted anything, in and outside its namespace."""
@@ -139,7 +139,7 @@ async def follows(client: Client, resource: Resource, namespace: str = "") -> No
         ("", False),
     ],
 )
-async def test_of_a_kubelet_it_may_read_figures_only(
+async def test_r22_of_a_kubelet_it_may_read_figures_only(
     exporter: Client, subresource: str, *, may: bool
 ) -> None:
     """A kubelet asks the API server exactly this when somebody reads its paths."""

@@ -107,7 +107,7 @@ def bind(cluster: Cluster, namespace: str) -> None:
     )  # fmt: skip
 
 
-async def test_without_a_token_or_with_any_other_it_is_refused(page: Page) -> None:
+async def test_r20_without_a_token_or_with_any_other_it_is_refused(page: Page) -> None:
     assert 401 == (await page.scrape())[0]
     status, why = await page.scrape("garbage")
 
@@ -124,7 +124,7 @@ async def test_who_is_known_but_not_bound_is_told_what_is_missing(
     assert why.endswith("bind it to the ClusterRole gpustack-metrics-reader\n")
 
 
-async def test_who_is_bound_reads_until_that_is_taken_back(
+async def test_r20_who_is_bound_reads_until_that_is_taken_back(
     cluster: Cluster, page: Page, namespace: str, scraper: str
 ) -> None:
     assert 403 == (await page.scrape(scraper))[0]
