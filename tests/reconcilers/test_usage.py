@@ -44,7 +44,7 @@ def clock(minute: float) -> datetime:
 def box(ledger: Usage | None = None, *, told: bool = False, **rest: Any) -> Instance:
     """An Instance made at twelve, with *ledger* in its status, or *told* of without one."""
     status = InstanceStatus(usage=ledger, observedGeneration=3 if ledger or told else None)
-    made: Instance = remade(instance(status=status, **rest), creationTimestamp=at(0))
+    made: Instance = remade(instance(status=status, **rest), creationTimestamp=at(0), generation=1)
     return made
 
 
@@ -110,6 +110,18 @@ Row = tuple[Instance, Pod | None, Usage]
 AT_TEN: dict[str, Row] = {
     "a new Instance waits from the moment it was made": (box(), None, WAITS),
     "a new Instance that is not to run is stopped from then on": (box(stop=True), None, IDLE),
+    "a new Instance that was stopped before anybody wrote of it": (
+        remade(box(stop=True), generation=2), UNPLACED,
+        ledger(STOPPED, 10, pendingSeconds=600),
+    ),
+    "a start after a stop whose Pod is still going": (
+        box(ledger(STOPPED, 5)), ending(pod(scheduled=None, phase="Pending")),
+        ledger(PENDING, 10, stoppedSeconds=300),
+    ),
+    "a stop whose Pod got a node all the same": (
+        box(ledger(STOPPED, 5), stop=True), ending(pod(scheduled=7)),
+        ledger(ALLOCATED, 7, "first", stoppedSeconds=120),
+    ),
     "a Pod that waits for a node holds nothing": (box(WAITS), UNPLACED, WAITS),
     "a Pod under the name that is not ours is nothing": (box(WAITS), FOREIGN, WAITS),
     "a start that nobody wrote of before": (box(), pod(), RUNS),

@@ -82,11 +82,13 @@ def _sight(instance: Instance, pod: Pod | None, node: Node | None, now: datetime
 
 def _begun(seen: _Sight) -> Usage:
     """A new ledger. That of an Instance that was told of before begins with what is seen."""
-    pod, since = seen.pod, seen.now
+    pod, metadata = seen.pod, seen.instance.metadata
     if seen.instance.status.observedGeneration is None:
-        since = seen.at(seen.instance.metadata.creationTimestamp)
-    elif pod is not None and is_scheduled(pod) and not has_ended(pod):
-        since = _scheduled_at(pod, seen)
+        # Who was edited since, and is stopped, was mostly stopped by that.
+        state = seen.wished if metadata.generation == 1 else UsageState.PENDING
+        return Usage(state=state, since=timestamp(seen.at(metadata.creationTimestamp)))
+    holds = pod is not None and is_scheduled(pod) and not has_ended(pod)
+    since = _scheduled_at(pod, seen) if pod and holds else seen.now
     return Usage(state=seen.wished, since=timestamp(since))
 
 
@@ -114,8 +116,8 @@ def _release(ledger: Usage, seen: _Sight) -> Move | None:
 
 
 def _allocation(ledger: Usage, pod: Pod, seen: _Sight) -> Move:
-    """The begin of what *pod* holds. A Pod is made for an Instance that wants to run."""
-    if ledger.state is UsageState.STOPPED:
+    """The begin of what *pod* holds; if it was made for a start, that comes first."""
+    if ledger.state is UsageState.STOPPED and _made_since(ledger, pod, seen):
         return Move(to=UsageState.PENDING, at=seen.at(pod.metadata.creationTimestamp))
     return Move(
         to=UsageState.ALLOCATED,
@@ -126,12 +128,20 @@ def _allocation(ledger: Usage, pod: Pod, seen: _Sight) -> Move:
 
 
 def _change_of_mind(ledger: Usage, seen: _Sight) -> Move | None:
-    """A start or a stop of what holds nothing: a new Pod tells when it was started."""
+    """A start or a stop of what holds nothing: a Pod made since tells when it was started."""
     if ledger.state is seen.wished:
         return None
-    made = seen.pod.metadata if seen.pod and seen.pod.metadata.uid != ledger.podUID else None
-    started = made.creationTimestamp if made and seen.wished is UsageState.PENDING else None
-    return Move(to=seen.wished, at=seen.at(started))
+    pod, starts = seen.pod, seen.wished is UsageState.PENDING
+    if pod is not None and starts and _made_since(ledger, pod, seen):
+        return Move(to=seen.wished, at=seen.at(pod.metadata.creationTimestamp))
+    return Move(to=seen.wished, at=seen.now)
+
+
+def _made_since(ledger: Usage, pod: Pod, seen: _Sight) -> bool:
+    """Whether *pod* was made in the open interval: a stop leaves one behind that is going."""
+    made, going = pod.metadata.creationTimestamp, pod.metadata.deleting
+    new = pod.metadata.uid != ledger.podUID and not going
+    return new and made is not None and seen.at(made) >= moment(ledger.since)
 
 
 def _scheduled_at(pod: Pod, seen: _Sight) -> datetime:
