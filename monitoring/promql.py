@@ -4,7 +4,7 @@ A small type checker: a selector has the labels of its family, and each operatio
 becomes of them. What would silently match nothing is a mistake here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -41,21 +41,18 @@ class Checker:
             raise MistakeError(f"is no PromQL: {error}") from error
         return self._of(parsed) or frozenset()
 
-    def _of(self, node: Any) -> Labels | None:  # noqa: ANN401 - the parser's own types say no more.
-        match node:
-            case promql.VectorSelector():
-                return self._selected(node)
-            case promql.MatrixSelector():
-                return self._selected(node.vector_selector)
-            case promql.AggregateExpr():
-                return self._aggregated(node)
-            case promql.BinaryExpr():
-                return self._joined(node)
-            case promql.Call():
-                return self._called(node)
-            case promql.ParenExpr() | promql.SubqueryExpr() | promql.UnaryExpr():
-                return self._of(node.expr)
-        return SCALAR
+    def _of(self, node: Any) -> Labels | None:
+        ways: Mapping[type, Callable[[Any], Labels | None]] = {
+            promql.VectorSelector: self._selected,
+            promql.MatrixSelector: lambda matrix: self._selected(matrix.vector_selector),
+            promql.AggregateExpr: self._aggregated,
+            promql.BinaryExpr: self._joined,
+            promql.Call: self._called,
+            promql.NumberLiteral: _number,
+            promql.StringLiteral: _number,
+        }
+        way = ways.get(type(node))
+        return way(node) if way else self._of(node.expr)  # A parenthesis, a sign or a subquery.
 
     def _selected(self, selector: promql.VectorSelector) -> Labels:
         name = selector.name or ""
@@ -126,7 +123,11 @@ def _made(call: promql.Call) -> Labels:
     return frozenset({call.args[1].val} if call.func.name == "label_replace" else ())
 
 
-def _equal_to_a_value(node: Any) -> Labels:  # noqa: ANN401 - the parser's own types say no more.
+def _number(_: object) -> Labels | None:
+    return SCALAR
+
+
+def _equal_to_a_value(node: Any) -> Labels:
     """`absent` takes over what its selector says, where it is one."""
     if not isinstance(node, promql.VectorSelector):
         return frozenset()

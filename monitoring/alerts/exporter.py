@@ -39,7 +39,7 @@ NODE_LOST = Alert(
     ),
     wait="5m",
     severity=Severity.CRITICAL,
-    summary="Node {{ $labels.node }} does not answer, and {{ $value }} Instances on it are down",
+    summary="Node {{ $labels.node }} does not answer; Instances on it that are down: {{ $value }}",
     description=(
         "The kubelet answers neither us nor, it seems, the API server. Bring the node back; if it"
         " is gone for good, delete its Node, and the Instances start elsewhere."

@@ -59,7 +59,7 @@ PORTS = Alert(
     expr=f'count by (reason) ({r.BLOCKED}{{reason="NodePortsExhausted"}}) > 0',
     wait="1m",
     severity=Severity.CRITICAL,
-    summary="The cluster has no node port left: {{ $value }} Instances wait for one",
+    summary="No node port is left in the cluster; Instances that wait for one: {{ $value }}",
     description=(
         "Every port of an Instance, stopped ones included, holds one. Delete Instances and"
         " Services that nobody needs, or widen --service-node-port-range of the API server."

@@ -67,7 +67,7 @@ _NOW = Section(
     ),
 )
 _LIFE = Section(
-    "Instances",
+    "What keeps them",
     (
         Trend(
             title="Instances by phase",

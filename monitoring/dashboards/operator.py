@@ -264,7 +264,7 @@ _API = Section(
     ),
 )
 _PROCESS = Section(
-    "Processes",
+    "What they take",
     (
         Trend(
             title="Lag of the event loop",

@@ -13,7 +13,7 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 SOURCE = common.DataSourceRef(type_val="prometheus", uid="${datasource}")
 """Whatever the variable says: no dashboard knows a datasource by name."""
-WHOLE, HALF, THIRD, QUARTER, SIXTH = 24, 12, 8, 6, 4
+WHOLE, HALF, THIRD, QUARTER, SIXTH, EIGHTH = 24, 12, 8, 6, 4, 3
 """Widths, of a grid of 24 columns."""
 HEIGHT = 8
 LOW = 4
