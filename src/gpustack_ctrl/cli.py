@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import NoReturn, TypeVar
 
@@ -15,11 +16,14 @@ from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.app.exporter import export
 from gpustack_ctrl.app.run import run
 from gpustack_ctrl.app.suggest import suggested_types
+from gpustack_ctrl.app.top.run import Exporter, top
+from gpustack_ctrl.app.top.show import JSON, TABLE, Wish
 from gpustack_ctrl.client.errors import ConfigurationError
 from gpustack_ctrl.client.location import ConnectionOptions
 from gpustack_ctrl.flags import add_flags, options
 from gpustack_ctrl.gen.crd import crds
 from gpustack_ctrl.gen.text import manifest, to_yaml
+from gpustack_ctrl.metering.columns import SORTS
 from gpustack_ctrl.options import CommonOptions, ExporterOptions, Options
 from gpustack_ctrl.runtime.server import ListenError
 
@@ -56,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_flags(exports, ExporterOptions)
     exports.set_defaults(act=_export, fail=exports.error)
+    _add_top(commands.add_parser("top", help="show what Instances have and use"))
     prints = commands.add_parser("crds", help="print the CRDs, for `kubectl apply -f -`")
     prints.set_defaults(act=_print_crds)
     _add_types(commands.add_parser("types", help="print InstanceTypes for the cluster's nodes"))
@@ -73,6 +78,28 @@ def _add_types(command: argparse.ArgumentParser) -> None:
     )
     add_flags(suggests, only=WHERE)
     suggests.set_defaults(act=_suggest_types, fail=suggests.error)
+
+
+def _add_top(command: argparse.ArgumentParser) -> None:
+    add_flags(command, only=("kubeconfig", "context"))
+    add_flags(command, ExporterOptions, only=("kubelet_insecure_tls",))
+    told = command.add_argument
+    told(
+        "-n",
+        "--namespace",
+        dest="within",
+        default="",
+        metavar="NAME",
+        help="only that; absent: all",
+    )
+    told("--sort", choices=("name", *SORTS), default="name", help="the greatest first")
+    told("-o", "--output", choices=(TABLE, JSON), default=TABLE, help="table, or one line of JSON")
+    told("-w", "--watch", action="store_true", help="again and again")
+    told("--every", type=float, default=15.0, metavar="SECONDS", help="how often, with --watch")
+    told("--exporter", default="", metavar="URL", help="page to read; absent: ask the kubelets")
+    told("--exporter-token-file", default="", metavar="FILE", help="token for that page")
+    told("--exporter-insecure-tls", action="store_true", help="do not verify its certificate")
+    command.set_defaults(act=_top, fail=command.error)
 
 
 def _options(kind: type[T], asked: argparse.Namespace) -> T:
@@ -93,6 +120,27 @@ def _export(asked: argparse.Namespace) -> int:
     told = _options(ExporterOptions, asked)
     logs.set_up(level=told.log_level, form=told.log_format)
     return int(asyncio.run(export(told)))
+
+
+def _top(asked: argparse.Namespace) -> int:
+    told = _options(ExporterOptions, asked)
+    wish = Wish(
+        namespace=asked.within,
+        sort=asked.sort,
+        output=asked.output,
+        watch=asked.watch,
+        seconds=asked.every,
+    )
+    exporter = Exporter(
+        url=asked.exporter,
+        token_file=asked.exporter_token_file,
+        insecure_tls=asked.exporter_insecure_tls,
+    )
+    where = ConnectionOptions(kubeconfig=told.kubeconfig, context=told.context)
+    shows = top(where, exporter, wish, kubelet_insecure_tls=told.kubelet_insecure_tls)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(shows)
+    return 0
 
 
 def _suggest_types(asked: argparse.Namespace) -> int:

@@ -1,5 +1,6 @@
-"""End points on nodes that need no credentials of ours, such as exporters of accelerators."""
+"""End points that are no part of Kubernetes, such as exporters."""
 
+from collections.abc import Mapping
 from typing import Self
 
 import aiohttp
@@ -10,13 +11,19 @@ from gpustack_ctrl.client.sessions import watchful_socket
 
 
 class Endpoints:
-    """Asks end points by URL, and says nothing of who we are; each answer has *seconds*."""
+    """Asks end points by URL; each answer has *seconds*. Only *headers* say who we are.
 
-    def __init__(self, *, seconds: float) -> None:
+    Certificates are checked against the system's authorities, unless *insecure*.
+    """
+
+    def __init__(
+        self, *, seconds: float, headers: Mapping[str, str] | None = None, insecure: bool = False
+    ) -> None:
         self._seconds = seconds
-        connector = aiohttp.TCPConnector(limit=0, socket_factory=watchful_socket)
+        connector = aiohttp.TCPConnector(limit=0, ssl=not insecure, socket_factory=watchful_socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
+            headers=headers,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,

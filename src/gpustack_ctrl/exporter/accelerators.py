@@ -1,5 +1,6 @@
 """What the sources of accelerator figures on a node say, and what its kubelet gave out."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,13 +69,16 @@ class DeviceReader:
     _succeeded: dict[str, float] = attrs.field(factory=dict, init=False)
 
     async def read(self, address: str) -> Devices:
-        """What each source of the node with that *address* says, one after another."""
-        found = [await self._tried(source, address) for source in self.sources]
-        if self.socket is not None:
-            found.append(await self._granted(self.socket))
+        """What each source of the node with that *address* says, one after another.
+
+        Where the kubelet should tell who holds a card and does not, nobody is told its use.
+        """
+        granted = () if self.socket is None else (await self._granted(self.socket),)
+        found = [*granted, *[await self._tried(source, address) for source in self.sources]]
+        blind = any(one.fault for one in granted)
         return Devices(
-            samples=tuple(sample for one in found for sample in one.samples),
-            grants=tuple(grant for one in found for grant in one.grants),
+            samples=() if blind else tuple(sample for one in found for sample in one.samples),
+            grants=tuple(grant for one in granted for grant in one.grants),
             outcomes=tuple(one.outcome for one in found),
             silence=next((one.fault for one in found if one.fault), Reason.UNSUPPORTED),
         )
@@ -83,7 +87,8 @@ class DeviceReader:
         started = self.clock.monotonic()
         try:
             page = await self.endpoints.get(source.on(address))
-            samples = source.adapter.read(page.decode(errors="replace"))
+            # In a thread: a large page takes longer than others should be held up.
+            samples = await asyncio.to_thread(source.adapter.read, page.decode(errors="replace"))
         except SourceError as error:
             fault = _REASONS.get(error.reason, Reason.TRANSIENT_DRIVER_ERROR)
             return self._failed(source.name, started, error, error.reason, fault)

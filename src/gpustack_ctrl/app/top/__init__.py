@@ -1,0 +1,1 @@
+"""The command `top`: what Instances have and use, in a table."""
