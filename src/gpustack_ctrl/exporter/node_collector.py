@@ -18,7 +18,7 @@ from gpustack_ctrl.exporter.sources import Endpoints, Kubelets
 from gpustack_ctrl.metering.accelerators.attribution import Seen, attribute
 from gpustack_ctrl.metering.accelerators.readings import Attribution
 from gpustack_ctrl.metering.accelerators.tenants import PodRef
-from gpustack_ctrl.metering.collection import KUBELET, collection_samples
+from gpustack_ctrl.metering.collection import KUBELET, Outcome, collection_samples
 from gpustack_ctrl.metering.devices import device_samples
 from gpustack_ctrl.metering.exposition import Sample
 from gpustack_ctrl.metering.members import Member
@@ -87,7 +87,10 @@ class NodeCollector:
         """Read for ever, for the first time *within* so many seconds."""
         await self.shared.clock.sleep(within * self.shared.random())
         while True:
-            await self._read()
+            try:
+                await self._read()
+            except Exception as error:  # noqa: BLE001 -- one node must not end the others.
+                self._fail(error)
             await self.shared.clock.sleep(self._pause())
 
     def refresh(self) -> None:
@@ -158,6 +161,15 @@ class NodeCollector:
         """Until the next reading: longer when it fails again and again."""
         periods = min(1 << max(0, self._failures - 1), MOST_PERIODS)
         return self.shared.period * periods * (1 + JITTER * (2 * self.shared.random() - 1))
+
+    def _fail(self, error: Exception) -> None:
+        """Tell that our own reading is at fault, and nothing else of the node."""
+        log.error("reading a node raised", node=self.node, exc_info=error)
+        self._failures += 1
+        self._taken = None
+        self.forget()
+        told = collection_samples(self.node, [Outcome(source=KUBELET, failure="fault", seconds=0)])
+        self.shared.pages.put(f"collection/{self.node}", told)
 
     def _note(self, reading: Reading) -> None:
         """Count failures; a line when reading begins to fail, and when it works again."""

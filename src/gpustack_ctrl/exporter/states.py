@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import ClassVar
 
 import attrs
+import structlog
 
 from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import Instance
@@ -22,12 +23,14 @@ from gpustack_ctrl.exporter.floors import Floors
 from gpustack_ctrl.exporter.pages import Pages
 from gpustack_ctrl.exporter.roster import Roster
 from gpustack_ctrl.metering.exposition import Sample
-from gpustack_ctrl.metering.state import count_samples, place, state_samples
+from gpustack_ctrl.metering.state import Known, count_samples, place, state_samples
 from gpustack_ctrl.metering.usage import usage_samples
 from gpustack_ctrl.runtime.clock import Clock
 from gpustack_ctrl.runtime.informer import Event
 
 SHARES = 256
+
+log = structlog.get_logger(__name__)
 
 
 @attrs.define(kw_only=True)
@@ -103,8 +106,14 @@ class States:
 
     def _samples(self, held: Iterable[Instance], now: datetime) -> Iterator[Sample]:
         for known in self.roster.known(held):
-            yield from state_samples(known)
-            yield from self._floors.raised(known.instance.key, usage_samples(known.instance, now))
+            try:
+                yield from tuple(self._of(known, now))
+            except Exception as error:  # noqa: BLE001 -- one Instance must not silence others.
+                log.error("telling an Instance raised", key=str(known.instance.key), exc_info=error)
+
+    def _of(self, known: Known, now: datetime) -> Iterator[Sample]:
+        yield from state_samples(known)
+        yield from self._floors.raised(known.instance.key, usage_samples(known.instance, now))
 
     def _note(self, event: Event[Instance] | Event[Pod]) -> None:
         for obj in (event.old, event.new):

@@ -23,7 +23,7 @@ class Outcome:
     failure: str = ""
     message: str = ""
     seconds: float
-    last_success: float | None
+    last_success: float | None = None
 
 
 def collection_samples(node: str, outcomes: Iterable[Outcome]) -> Iterator[Sample]:
