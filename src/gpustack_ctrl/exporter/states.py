@@ -42,7 +42,7 @@ class States:
     pages: Pages
     clock: Clock
     period: float
-    _held: list[dict[ObjectKey, None]] = attrs.field(
+    _held: list[dict[ObjectKey, tuple[str, Phase]]] = attrs.field(
         factory=lambda: [{} for _ in range(SHARES)], init=False
     )
     _changed: set[int] = attrs.field(factory=set, init=False)
@@ -53,13 +53,11 @@ class States:
     def instance_changed(self, event: Event[Instance]) -> None:
         """Note that an Instance is another, is new, or is gone."""
         if event.old is not None:
-            self._count(event.old, -1)
-            self._held[share_of(event.old.key)].pop(event.old.key, None)
+            self._uncount(event.old.key)
         if event.old is not None and _is_gone(event.old, event.new):
             self._floors.forget(event.old.key)
         if event.new is not None:
-            self._count(event.new, 1)
-            self._held[share_of(event.new.key)][event.new.key] = None
+            self._count(event.new)
         self._note(event)
 
     def pod_changed(self, event: Event[Pod]) -> None:
@@ -108,8 +106,8 @@ class States:
         for known in self.roster.known(held):
             try:
                 yield from tuple(self._of(known, now))
-            except Exception as error:  # noqa: BLE001 -- one Instance must not silence others.
-                log.error("telling an Instance raised", key=str(known.instance.key), exc_info=error)
+            except Exception:
+                log.exception("telling an Instance raised", key=str(known.instance.key))
 
     def _of(self, known: Known, now: datetime) -> Iterator[Sample]:
         yield from state_samples(known)
@@ -121,10 +119,17 @@ class States:
                 self._changed.add(share_of(obj.metadata.key))
         self._awake.set()
 
-    def _count(self, instance: Instance, difference: int) -> None:
-        self._counts[place(instance)] += difference
-        if not self._counts[place(instance)]:
-            del self._counts[place(instance)]
+    def _count(self, instance: Instance) -> None:
+        self._held[share_of(instance.key)][instance.key] = place(instance)
+        self._counts[place(instance)] += 1
+
+    def _uncount(self, key: ObjectKey) -> None:
+        """Take an Instance out from where it was counted: its last state may be another."""
+        counted = self._held[share_of(key)].pop(key, None)
+        if counted is not None:
+            self._counts[counted] -= 1
+            if not self._counts[counted]:
+                del self._counts[counted]
 
 
 def share_of(key: ObjectKey) -> int:
