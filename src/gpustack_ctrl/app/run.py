@@ -17,7 +17,7 @@ from gpustack_ctrl.app.process import (
     server,
     until_signalled,
 )
-from gpustack_ctrl.app.start import check, install_crds
+from gpustack_ctrl.app.start import check, compare, install_crds
 from gpustack_ctrl.client.client import Client
 from gpustack_ctrl.client.connection import connect
 from gpustack_ctrl.client.location import ConnectionOptions
@@ -67,6 +67,7 @@ async def _prepared(client: Client, options: Options, metrics: Metrics) -> Opera
         metrics=metrics,
     )
     await check(client.rest, [informer.list_watch for informer in _all(parts)])
+    await compare(client.rest)
     return parts
 
 

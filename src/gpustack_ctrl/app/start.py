@@ -69,6 +69,10 @@ async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
         )
     for source in sources:
         await source.list(ListRequest(resource_version="", limit=1))
+
+
+async def compare(rest: Rest) -> None:
+    """Tell of each CRD that is of another version, where we may look."""
     for definition in crds():
         await _compare(rest, definition)
 

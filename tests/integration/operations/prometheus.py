@@ -67,10 +67,10 @@ class Prometheus:
 
 
 @contextmanager
-def scraping(target: str, folder: Path) -> Iterator[Prometheus]:
-    """A Prometheus that scrapes *target*, for the length of the block."""
+def scraping(target: str, folder: Path, **how: object) -> Iterator[Prometheus]:
+    """A Prometheus that scrapes *target*, and *how*, for the length of the block."""
     [address] = free_addresses(1)
-    job = {"job_name": JOB, "static_configs": [{"targets": [target]}]}
+    job = {"job_name": JOB, **how, "static_configs": [{"targets": [target]}]}
     configuration = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
         "scrape_configs": [job],
