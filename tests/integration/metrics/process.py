@@ -1,4 +1,4 @@
-"""The exporter by its own command, told what the plain manifests tell it."""
+"""Our servers by their own command, told what the plain manifests tell them."""
 
 import signal
 import ssl
@@ -16,12 +16,12 @@ import yaml
 from e2e.cluster.processes import ends_with_parent
 from tests.cli.command import CHECKOUT, COMMAND, environment, free_addresses
 
-MANIFEST = CHECKOUT / "deploy" / "exporter.yaml"
+DEPLOY = CHECKOUT / "deploy"
 ANYBODY = ssl._create_unverified_context()  # noqa: S323, SLF001 -- it made its own certificate.
 
 
 @attrs.frozen(kw_only=True)
-class Exporter:
+class Server:
     """One that runs; it serves its page at *address*."""
 
     process: subprocess.Popen[bytes]
@@ -50,13 +50,13 @@ class Exporter:
 
 
 @contextmanager
-def exporting(kubeconfig: Path, namespace: str, log: Path) -> Iterator[Exporter]:
-    """Run it with the arguments of its Deployment, for the length of the block."""
+def installed(manifest: str, kubeconfig: Path, namespace: str, log: Path) -> Iterator[Server]:
+    """Run what the Deployment in *manifest* says, for the length of the block."""
     address, probes = free_addresses(2)
     places = (f"--metrics-bind-address={address}", f"--health-probe-bind-address={probes}")
     with log.open("ab") as said:
         process = subprocess.Popen(
-            [*COMMAND, *_arguments(), *places, f"--kubeconfig={kubeconfig}"],
+            [*COMMAND, *_arguments(DEPLOY / manifest), *places, f"--kubeconfig={kubeconfig}"],
             env=environment({"GPUSTACK_NAMESPACE": namespace}),
             stdin=subprocess.DEVNULL,
             stdout=said,
@@ -64,14 +64,14 @@ def exporting(kubeconfig: Path, namespace: str, log: Path) -> Iterator[Exporter]
             preexec_fn=ends_with_parent(signal.SIGKILL),  # noqa: PLW1509 -- we have one thread.
         )
     try:
-        yield Exporter(process=process, address=address, probes=probes, log=log)
+        yield Server(process=process, address=address, probes=probes, log=log)
     finally:
         process.kill()
         process.wait()
 
 
-def _arguments() -> list[str]:
-    documents = yaml.safe_load_all(MANIFEST.read_text())
+def _arguments(manifest: Path) -> list[str]:
+    documents = yaml.safe_load_all(manifest.read_text())
     [deployment] = [it for it in documents if it["kind"] == "Deployment"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     arguments: list[str] = container["args"]

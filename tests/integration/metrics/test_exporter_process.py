@@ -17,7 +17,7 @@ from gpustack_ctrl.gen import rbac
 from gpustack_ctrl.gen.permissions import EXPORTER, EXPORTER_AT_HOME, METRICS_GUARD
 from tests.cli.command import CHECKOUT, families
 from tests.integration.metrics.accounts import add_account, grant, revoke, token
-from tests.integration.metrics.process import Exporter, exporting
+from tests.integration.metrics.process import Server, installed
 from tests.integration.operations.prometheus import PROMETHEUS, Prometheus, scraping
 from tests.integration.operations.verbs import Use, allowed, used
 from tests.integration.proxy import Proxy
@@ -41,10 +41,10 @@ def granted(cluster: Cluster, operator_namespace: str) -> Iterator[Path]:
 @pytest_asyncio.fixture
 async def exporter(
     world: World, proxy: Proxy, granted: Path, operator_namespace: str, tmp_path: Path
-) -> AsyncIterator[Exporter]:
+) -> AsyncIterator[Server]:
     """The exporter, on a way to the API server that is watched."""
     kubeconfig = by_way_of(proxy, granted, tmp_path / "kubeconfig")
-    with exporting(kubeconfig, operator_namespace, tmp_path / "log") as held:
+    with installed("exporter.yaml", kubeconfig, operator_namespace, tmp_path / "log") as held:
 
         async def is_ready() -> bool:
             return await asyncio.to_thread(held.is_ready)
@@ -82,18 +82,20 @@ def scraper(cluster: Cluster, namespace: str) -> Iterator[str]:
     cluster.kubectl("delete", "clusterrolebinding", namespace)
 
 
-async def scraped(exporter: Exporter, bearer: str, *, showing: str) -> str:
+async def scraped(server: Server, bearer: str, *, showing: str) -> str:
     """The page, once it shows that."""
 
     async def read() -> str | None:
-        status, page = await asyncio.to_thread(exporter.scrape, bearer)
+        if not await asyncio.to_thread(server.is_ready):
+            return None
+        status, page = await asyncio.to_thread(server.scrape, bearer)
         return page if (200, True) == (status, showing in page) else None
 
     return await until(read)
 
 
 async def test_the_roles_are_enough_and_not_more_than_that(
-    world: World, proxy: Proxy, exporter: Exporter, scraper: str
+    world: World, proxy: Proxy, exporter: Server, scraper: str
 ) -> None:
     instance = await world.instance(stop=True)
     page = await scraped(exporter, scraper, showing=instance["metadata"]["uid"])
@@ -110,7 +112,7 @@ async def test_the_roles_are_enough_and_not_more_than_that(
 
 
 async def test_r20_nobody_reads_the_page_of_an_installed_exporter_without_a_right(
-    cluster: Cluster, exporter: Exporter, namespace: str
+    cluster: Cluster, exporter: Server, namespace: str
 ) -> None:
     add_account(cluster, namespace, "tenant")
     unbound = token(cluster, namespace, "tenant")
@@ -123,9 +125,24 @@ async def test_r20_nobody_reads_the_page_of_an_installed_exporter_without_a_righ
     assert exporter.is_ready()
 
 
+async def test_r20_the_operators_own_page_is_protected_alike(
+    cluster: Cluster, world: World, operator_namespace: str, scraper: str, tmp_path: Path
+) -> None:
+    documents = (*rbac.operator(operator_namespace), *rbac.metrics_guard(operator_namespace))
+    grant(cluster, operator_namespace, documents)
+    account = add_account(cluster, operator_namespace, names.PRODUCT)
+    log = tmp_path / "log"
+    with installed("deployment.yaml", account, operator_namespace, log) as operator:
+        await scraped(operator, scraper, showing="workqueue_depth")
+        status, _ = await asyncio.to_thread(operator.scrape)
+    revoke(cluster, operator_namespace, documents)
+
+    assert 401 == status
+
+
 @pytest.mark.skipif(PROMETHEUS is None, reason="needs prometheus: see e2e/packages.txt")
 async def test_prometheus_scrapes_with_the_configuration_of_the_how_to(
-    world: World, exporter: Exporter, scraper: str, folder: Path
+    world: World, exporter: Server, scraper: str, folder: Path
 ) -> None:
     """But for the addresses, which here are found by no API server."""
     instance = await world.instance(stop=True)
