@@ -72,6 +72,16 @@ def test_t4_a_failed_pod_is_counted_once() -> None:
     assert (1, "uid-of-pod") == (first.failures.count, first.failures.podUID)
 
 
+def forgotten(message: str) -> Pod:
+    """A Pod as the kubelet leaves it that ended it, where all containers then ended with 0."""
+    told = condition("DisruptionTarget", "True", "TerminationByKubelet", message)
+    done = ContainerState(terminated=ContainerTerminated(exitCode=0, reason="Completed"))
+    main = ContainerStatus(name="main", state=done)
+    return pod_of(
+        BOX, phase="Succeeded", ready=False, conditions=(told,), containerStatuses=(main,)
+    )
+
+
 EXCUSED = {
     "preempted by the kubelet": ended(reason="Preempting"),
     "the node does not fit any more": ended(reason="NodeAffinity"),
@@ -79,6 +89,12 @@ EXCUSED = {
     "quota lags": ended(reason="OutOfnvidia.com/gpu"),
     "preempted by the scheduler": ended(
         reason="", conditions=(condition("DisruptionTarget", "True", "PreemptionByScheduler"),)
+    ),
+    "preempted by the kubelet, and forgotten": forgotten(
+        "Preempted in order to admit critical pod"
+    ),
+    "the node shut down, and forgotten": forgotten(
+        "Pod was terminated in response to imminent node shutdown."
     ),
     "drained": ended(
         reason="", conditions=(condition("DisruptionTarget", "True", "EvictionByEvictionAPI"),)
@@ -215,6 +231,21 @@ def test_t4_the_reason_on_the_pod_is_kept_and_what_went_with_it() -> None:
     last = told(kept, ended()).lastTermination
     assert last is not None
     assert not last.dataLost
+
+
+def test_t4_an_eviction_that_the_kubelet_forgot_is_told_by_its_condition() -> None:
+    """Seen on a real node: a workload that ends with 0 leaves no reason on its Pod."""
+    held = told(BOX, forgotten("The node was low on resource: memory. "))
+
+    assert held.lastTermination is not None
+    assert held.blocker is not None
+    assert held.failures is not None
+    assert ("Evicted", "Evicted", "eviction") == (
+        held.lastTermination.reason, held.blocker.reason, held.blocker.gate,
+    )  # fmt: skip
+    assert "low on resource: memory" in held.lastTermination.message
+    assert "low on resource: memory" in held.blocker.message
+    assert 1 == held.failures.count
 
 
 def test_t4_the_last_end_stays_told_when_another_pod_runs() -> None:

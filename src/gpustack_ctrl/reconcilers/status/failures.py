@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import ContainerTerminated, Pod
 from gpustack_ctrl.api.instance_status import Failures, LastTermination
-from gpustack_ctrl.api.meta import condition_of
 from gpustack_ctrl.reconcilers.conditions import LONGEST, timestamp
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
+from gpustack_ctrl.reconcilers.status.pod_end import disruption, message_of, reason_of
 from gpustack_ctrl.reconcilers.status.pod_progress import has_ended
 
 MOST = 6
@@ -20,7 +20,6 @@ LONGEST_WAIT = timedelta(minutes=5)
 EXCUSED_WAIT = timedelta(seconds=10)
 LONG_RUN = timedelta(minutes=10)
 
-_DISRUPTED = "DisruptionTarget"
 _EXCUSED = frozenset({"Preempting", "NodeAffinity", "NodeShutdown", "Shutdown", "Terminated"})
 _EXCUSED_DISRUPTIONS = frozenset(
     {"PreemptionByScheduler", "EvictionByEvictionAPI", "DeletionByTaintManager"}
@@ -70,7 +69,7 @@ def last_termination(seen: InstanceSnapshot, pod: Pod | None) -> LastTermination
     before = seen.instance.status.lastTermination
     if pod is None or seen.instance.spec.stop:
         return before
-    if has_ended(pod) or _disruption(pod):
+    if has_ended(pod) or disruption(pod):
         return _newer(before, _of_pod(seen, pod))
     ended = _ended_inside(pod)
     if ended is None or pod.metadata.deleting:
@@ -89,11 +88,11 @@ def _newer(before: LastTermination | None, found: LastTermination) -> LastTermin
 
 def is_excused(pod: Pod) -> bool:
     """Whether the Pod ended through no fault of its own: it made room, or found none."""
-    reason = pod.status.reason
+    reason, told = reason_of(pod), disruption(pod)
     return (
         reason in _EXCUSED
         or reason.startswith(_NO_ROOM)
-        or _disruption(pod) in _EXCUSED_DISRUPTIONS
+        or (told is not None and told.reason in _EXCUSED_DISRUPTIONS)
     )
 
 
@@ -125,19 +124,12 @@ def _retry_at(count: int, now: datetime, *, excused: bool) -> str | None:
     return timestamp(now + min(FIRST_WAIT * 2 ** (count - 1), LONGEST_WAIT))
 
 
-def _disruption(pod: Pod) -> str:
-    told = condition_of(pod.status.conditions, _DISRUPTED)
-    return told.reason if told is not None and told.status == "True" else ""
-
-
 def _of_pod(seen: InstanceSnapshot, pod: Pod) -> LastTermination:
     """The reason on the Pod, else the one on its container: some ends leave none there."""
     ended = _ended(pod)
-    disrupted = condition_of(pod.status.conditions, _DISRUPTED)
-    message = pod.status.message or (disrupted.message if disrupted else "")
     return LastTermination(
-        reason=pod.status.reason or _disruption(pod) or (ended.reason if ended else "PodFailed"),
-        message=(message or (ended.message if ended else ""))[:LONGEST],
+        reason=reason_of(pod) or (ended.reason if ended else "PodFailed"),
+        message=(message_of(pod) or (ended.message if ended else ""))[:LONGEST],
         exitCode=ended.exitCode if ended else None,
         signal=(ended.signal or None) if ended else None,
         node=pod.spec.nodeName,

@@ -4,6 +4,7 @@ from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import ContainerStatus, Node, Pod
 from gpustack_ctrl.api.instance_status import Blocker
 from gpustack_ctrl.api.meta import Condition, condition_of
+from gpustack_ctrl.reconcilers.status.pod_end import message_of, reason_of
 
 READY = "Ready"
 SCHEDULED = "PodScheduled"
@@ -70,9 +71,9 @@ def _holds(pod: Pod, kind: str) -> bool:
 
 
 def _failed(pod: Pod) -> Blocker:
-    reason = pod.status.reason or "PodFailed"
+    reason = reason_of(pod) or "PodFailed"
     gate = _FAILED_AT.get(reason, "container")
-    message = pod.status.message or f"the Pod failed: {reason}"
+    message = message_of(pod) or f"the Pod failed: {reason}"
     return Blocker(gate=gate, reason=reason, message=message, owner="cluster")
 
 
