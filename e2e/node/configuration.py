@@ -25,13 +25,16 @@ def write_configuration(layout: NodeLayout) -> None:
     folder.joinpath("cni").mkdir(parents=True, exist_ok=True)
     folder.joinpath("containerd.toml").write_text(_containerd(layout))
     folder.joinpath("resolv.conf").write_text(f"nameserver {DNS_ADDRESS}\n")
-    files = {
-        "cni/10-pods.conflist": _pod_network(),
-        "kubelet.yaml": _kubelet(layout),
-        "kube-proxy.yaml": _kube_proxy(layout),
-    }
+    write_kubelet(layout)
+    files = {"cni/10-pods.conflist": _pod_network(), "kube-proxy.yaml": _kube_proxy(layout)}
     for name, content in files.items():  # JSON is YAML, too.
         folder.joinpath(name).write_text(json.dumps(content, indent=1))
+
+
+def write_kubelet(layout: NodeLayout, *, memory_to_keep: str = "0%") -> None:
+    """Write the file of the kubelet, which evicts Pods when less than *memory_to_keep* is free."""
+    told = _kubelet(layout, memory_to_keep)
+    layout.configuration.joinpath("kubelet.yaml").write_text(json.dumps(told, indent=1))
 
 
 def _containerd(layout: NodeLayout) -> str:
@@ -72,7 +75,7 @@ def _pod_network() -> Mapping[str, Any]:
     }
 
 
-def _kubelet(layout: NodeLayout) -> Mapping[str, Any]:
+def _kubelet(layout: NodeLayout, memory_to_keep: str) -> Mapping[str, Any]:
     # The disk is somebody else's: its fill level is no reason to evict.
     signals = ("nodefs.available", "nodefs.inodesFree", "imagefs.available", "imagefs.inodesFree")
     return {
@@ -105,7 +108,7 @@ def _kubelet(layout: NodeLayout) -> Mapping[str, Any]:
         "syncFrequency": "10s",
         "imageGCHighThresholdPercent": 100,
         "imageGCLowThresholdPercent": 99,
-        "evictionHard": {"memory.available": "0%", **dict.fromkeys(signals, "0%")},
+        "evictionHard": {"memory.available": memory_to_keep, **dict.fromkeys(signals, "0%")},
     }
 
 

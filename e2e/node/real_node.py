@@ -12,7 +12,7 @@ import attrs
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.errors import ClusterError
 from e2e.cluster.waiting import until
-from e2e.node import daemons
+from e2e.node import configuration, daemons
 from e2e.node.box import Box
 from e2e.node.layout import NODE, NODE_ADDRESS, NodeLayout
 from e2e.node.network import entered
@@ -116,6 +116,30 @@ class RealNode(Cluster):
         """Start the kubelet that was stopped; its Pods may have gone on without it."""
         part = daemons.kubelet(self.layout)
         self.box.start(part.name, str(self.layout.bin / part.name), *part.arguments)
+
+    @contextmanager
+    def short_of_memory(self) -> Iterator[None]:
+        """Have a kubelet that finds too little memory free, and evicts Pods, for the block.
+
+        What is free does not change: only the threshold moves, to half of what is used.
+        """
+        told = self.api().get(f"{_NODE_PATH}/proxy/stats/summary")["node"]["memory"]
+        free, used = told["availableBytes"], told["workingSetBytes"]
+        self._replace_kubelet(str(free + used // 2))
+        try:
+            yield
+        finally:
+            self._replace_kubelet("0%")
+
+    def has_memory(self) -> bool:
+        """Whether the kubelet finds enough memory free."""
+        told = self.api().get(_NODE_PATH)["status"]["conditions"]
+        return any(one["type"] == "MemoryPressure" and one["status"] == "False" for one in told)
+
+    def _replace_kubelet(self, memory_to_keep: str) -> None:
+        self.stop("kubelet")
+        configuration.write_kubelet(self.layout, memory_to_keep=memory_to_keep)
+        self.restart_kubelet()
 
     def _rule(self, resource: str, kind: str) -> Path:
         return self.layout.devices / f"{resource.replace('/', '-')}.{kind}"

@@ -66,3 +66,11 @@ def replicas(node: RealNode, count: int) -> None:
     pods = f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector=app.kubernetes.io/name={NAME}"
     until(lambda: len(node.api().get(pods)["items"]) == count, f"there are not {count} operators")
     rolled_out(node)
+
+
+def bury_the_evicted(node: RealNode) -> None:
+    """Remove Pods of the operator that were evicted, which a Deployment keeps to tell of them."""
+    rolled_out(node)
+    for phase in ("Failed", "Succeeded"):
+        ended = f"--field-selector=status.phase={phase}"
+        node.kubectl("delete", "pods", "--namespace", NAMESPACE, ended)

@@ -6,7 +6,7 @@ from e2e.cluster import until
 from e2e.node import RealNode, reboot
 from e2e.node.images.catalogue import BUSYBOX
 from e2e.node.layout import NODE
-from e2e.tests.shop import rolled_out
+from e2e.tests.shop import bury_the_evicted, rolled_out
 from e2e.tests.team import SLEEP, Team, Wire, condition
 
 CARD = "nvidia.com/gpu"
@@ -38,6 +38,11 @@ def is_ready_at(instance: Wire, pod: Wire | None) -> bool:
     told = instance["status"]
     at = pod["status"].get("podIPs") if pod else None
     return bool(told["phase"] == "Ready" and told.get("podIPs") == at)
+
+
+def has_ended(pod: Wire | None) -> bool:
+    """Whether the kubelet ended the Pod, which is still there to tell."""
+    return pod is not None and pod["status"]["phase"] in {"Failed", "Succeeded"}
 
 
 def uid(team: Team) -> str:
@@ -99,6 +104,35 @@ def test_t4_a_pod_evicted_for_the_disk_it_fills(team: Team) -> None:
 
     assert "exceeds" in ended(held)["message"].lower()
     assert ended(held)["dataLost"]
+
+
+def test_t4_a_pod_evicted_as_the_node_runs_short_of_memory(team: Team) -> None:
+    """The kubelet begins with who is furthest above its request: see `short_of_memory`.
+
+    A workload that ends with 0 then leaves no reason on its Pod.
+    """
+    hold = "dd if=/dev/zero of=/dev/shm/held bs=1M count=150"
+    team.running(sharedMemory="160Mi", ports=[{"port": 8080}])
+    team.exec("sh", "-c", hold)
+    before, ports = uid(team), team.instance()["status"]["ports"]
+    with team.node.short_of_memory():  # For as short as can be: the operator comes next.
+        until(lambda: has_ended(team.pod()), "nothing is evicted", seconds=GRACE_SECONDS)
+    held = team.wait(lambda one: one["status"]["phase"] == "Failed", seconds=10)
+    until(team.node.has_memory, "the node stays short of memory")
+    until(lambda: uid(team) not in ("", before), "there is no new Pod")
+    cured = team.wait_for("Ready")
+
+    bury_the_evicted(team.node)
+
+    assert ("eviction", "Evicted") == (blocker(held)["gate"], blocker(held)["reason"])
+    assert "low on resource: memory" in blocker(held)["message"]
+    assert ("Evicted", 0) == (ended(held)["reason"], ended(held)["exitCode"])
+    assert "low on resource: memory" in ended(held)["message"]
+    assert 1 == held["status"]["failures"]["count"], "pressure is a failure"
+    assert ended(held)["dataLost"]
+    assert "Evicted" == ended(cured)["reason"]
+    assert ports == cured["status"]["ports"]
+    assert 1 == len(team.pods())
 
 
 def test_t4_a_pod_evicted_by_the_api_comes_back(team: Team) -> None:
