@@ -3,18 +3,26 @@
 #
 #   build.sh login FOLDER         a second; needs gcc and the static C library
 #   build.sh sftp-server FOLDER   a minute; fetches OpenSSH's source from Debian with apt-get
+#   build.sh sshd FOLDER          two minutes; the same source
 #
-# Packages: gcc libc6-dev, and for the sftp server also make dpkg-dev ca-certificates.
+# What runs in the workload's own container goes to FOLDER/inside.
+# Packages: gcc libc6-dev, for OpenSSH also make dpkg-dev ca-certificates, for sshd also libssl-dev.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+inside=/.gpustack/ssh
+session="program.c process.c environment.c passwd.c session.c terminal.c"
 flags="-std=gnu17 -O2 -g0 -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE"
 
 build_login() {
 	cd "$here/src"
 	# shellcheck disable=SC2086 # The flags are many.
-	gcc $flags -static -s -o "$1/login" \
-		login.c process.c workload.c sweep.c enter.c environment.c passwd.c session.c terminal.c
+	gcc $flags -static -s -o "$1/login" login.c workload.c sweep.c enter.c $session
+	mkdir -p "$1/inside"
+	# shellcheck disable=SC2086
+	gcc $flags -DSFTP_SERVER="\"$inside/sftp-server\"" -static -s -o "$1/inside/login" inside.c $session
+	# shellcheck disable=SC2086
+	gcc $flags -static -s -o "$1/inside/start" start.c listening.c process.c
 }
 
 fetch_openssh() {
@@ -33,14 +41,18 @@ fetch_openssh() {
 	apt-get "$@" source openssh
 }
 
-build_sftp_server() {
+enter_openssh() {
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	cd "$work"
 	fetch_openssh
 	cd openssh-*/
-	# Debian's patches touch configure.ac for sshd's sake alone: the configure at hand will do.
+	# Debian's patches of configure.ac add what is not wanted here: the configure at hand will do.
 	touch configure
+}
+
+build_sftp_server() {
+	enter_openssh
 	# No cipher is needed to serve files over a connection that another program guards.
 	./configure --quiet --without-openssl --without-zlib --without-pam --without-selinux \
 		LDFLAGS=-static CFLAGS="-O2 -g0"
@@ -52,11 +64,35 @@ build_sftp_server() {
 		-L. -Lopenbsd-compat -lssh -lopenbsd-compat
 }
 
+# The server for the workload's own container. It keeps no books there (utmp, lastlog, shadow), and
+# knows nobody but the workload's user. Unlike sftp, it takes OpenSSL: users have RSA and ECDSA keys.
+build_sshd() {
+	enter_openssh
+	./configure --quiet --without-zlib --without-pam --without-selinux --without-shadow \
+		--disable-lastlog --disable-utmp --disable-utmpx --disable-wtmp --disable-wtmpx \
+		--libexecdir="$inside" --sysconfdir="$inside" --with-privsep-path="$inside/empty" \
+		LDFLAGS=-static CFLAGS="-O2 -g0"
+	# shellcheck disable=SC2086
+	gcc $flags -fPIE -c -o names.o "$here/src/sshd_names.c"
+	programs=sshd
+	# From 9.8 on there is a program for each part of a connection.
+	for part in sshd-session sshd-auth; do
+		[ ! -e "$part.c" ] || programs="$programs $part"
+	done
+	# shellcheck disable=SC2086
+	make -s $programs SSHDLIBS="names.o -lcrypt" \
+		LDFLAGS="-L. -Lopenbsd-compat -static-pie -s -Wl,-z,relro,-z,now,-z,noexecstack"
+	mkdir -p "$1/inside"
+	# shellcheck disable=SC2086
+	install -m 0755 $programs "$1/inside"
+}
+
 target=$1
 mkdir -p "$2"
 folder=$(CDPATH='' cd -- "$2" && pwd)
 case $target in
 login) build_login "$folder" ;;
 sftp-server) build_sftp_server "$folder" ;;
+sshd) build_sshd "$folder" ;;
 *) echo "build.sh: no such program: $target" >&2; exit 2 ;;
 esac

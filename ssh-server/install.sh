@@ -11,6 +11,23 @@ install -d -m 0755 "$root/opt/ssh-server" "$root/etc/ssh" \
 	"$root/etc/gpustack/authorized-keys" "$root/etc/gpustack/host-key"
 install -m 0755 "$programs/login" "$programs/sftp-server" "$here/entrypoint" "$root/opt/ssh-server/"
 install -m 0644 "$here/sshd_config" "$root/etc/ssh/sshd_config"
+
+# What an init container copies for the workload's own container (src/inside.h): static programs, and
+# the same rules. The server's word there would stand between the workload's own.
+inside="$root/opt/ssh-server/inside"
+install -d -m 0755 "$inside" "$inside/empty"
+install -m 0755 "$programs"/inside/* "$programs/sftp-server" "$inside/"
+sed -e '/^HostKey /d' -e '/^UsePAM /d' \
+	-e 's#/etc/gpustack/authorized-keys/#/.gpustack/authorized-keys/#' \
+	-e 's#/opt/ssh-server/#/.gpustack/ssh/#' \
+	"$here/sshd_config" > "$inside/sshd_config"
+printf '%s\n' 'LogLevel FATAL' 'PidFile none' >> "$inside/sshd_config"
+# Since OpenSSH 9.8; see the entry point.
+if grep -qa persourcepenalties "$programs"/inside/sshd*; then
+	echo 'PerSourcePenalties no' >> "$inside/sshd_config"
+fi
+chmod 0644 "$inside/sshd_config"
+
 # Host keys of the package would be the same in every copy of the image.
 rm -f "$root"/etc/ssh/ssh_host_*
 

@@ -1,5 +1,6 @@
 """The image of the container `sshd`, by the steps of its Dockerfile."""
 
+import hashlib
 from pathlib import Path
 
 from e2e.cluster.programs import cache_home
@@ -10,6 +11,7 @@ SSH_SERVER = "localhost/ssh-server:1"
 SOURCE = Path(__file__).parents[3] / "ssh-server"
 # Both scripts that its Dockerfile calls, too.
 _BUILD, _INSTALL = SOURCE / "build.sh", SOURCE / "install.sh"
+_OF_SSHD = (SOURCE / "src" / "sshd_names.c", SOURCE / "src" / "inside.h")
 
 
 def ssh_server_layers(base: Layer) -> tuple[Layer, ...]:
@@ -28,13 +30,26 @@ chroot $root apt-get install -y -qq --no-install-recommends openssh-server
 
 
 def _programs(work: Work) -> Path:
-    """The folder with both programs; the sftp server takes a minute and is kept."""
+    """The folder with all programs; those of OpenSSH take minutes and are kept."""
     folder = cache_home() / "ssh-server"
     folder.mkdir(parents=True, exist_ok=True)
     work.run(str(_BUILD), "login", str(folder))
     if not folder.joinpath("sftp-server").exists():
         work.run(str(_BUILD), "sftp-server", str(folder))
+    _build_sshd(work, folder)
     return folder
+
+
+def _build_sshd(work: Work, folder: Path) -> None:
+    """Have the static server in *folder*, made of what it is made of now."""
+    made_of, stamp = _made_of(_BUILD, *_OF_SSHD), folder / "sshd.made-of"
+    if not stamp.exists() or stamp.read_text() != made_of:
+        work.run(str(_BUILD), "sshd", str(folder))
+        stamp.write_text(made_of)
+
+
+def _made_of(*sources: Path) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _sources() -> list[Path]:
