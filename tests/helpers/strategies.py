@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gpustack_ctrl.api.environment import EnvFromSource, EnvVar, OptionalReference
 from gpustack_ctrl.api.instance import InstanceSpec, PullPolicy, SecurityContext
-from gpustack_ctrl.api.instance_type import InstanceTypeSpec, Toleration
+from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, Toleration
 from gpustack_ctrl.api.ports import InstancePort, PortIdentity, Protocol
 from gpustack_ctrl.api.references import LocalReference
 from gpustack_ctrl.api.resources import InstanceResources
@@ -130,10 +130,21 @@ _wishes = st.sampled_from(
     )
 )
 _cases = specs(_wishes), specs(_wishes)
+# What device plugins of every dialect give out.
+_plain = st.sampled_from(
+    (InstanceResources(), InstanceResources(accelerator="0"), InstanceResources(accelerator="2"))
+)
+_plain_cases = specs(_plain), specs(_plain)
+_MAKERS_OWN = tuple(
+    attrs.evolve(held, dialect=dialect)
+    for held in (A100, _FURNISHED)
+    for dialect in (Dialect.NVIDIA, Dialect.HAMI)
+)
 _general = specs(st.just(InstanceResources(cpu="2"))), specs(st.just(InstanceResources()))
 
 served: st.SearchStrategy[tuple[InstanceTypeSpec, InstanceSpec, InstanceSpec]] = st.one_of(
     st.tuples(st.sampled_from((A100, _FURNISHED)), *_cases),
+    st.tuples(st.sampled_from(_MAKERS_OWN), *_plain_cases),
     st.tuples(st.just(InstanceTypeSpec()), *_general),
 )
 """A type, and two Instances that it can serve."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from e2e.cluster import Cluster
 from gpustack_ctrl.api import names
 from tests.integration.world import Wire, World, condition, until
 
@@ -153,16 +154,21 @@ async def test_bad_lines_are_named_and_good_ones_taken(world: World, key: str) -
     assert "AAAA" not in str(held["status"])
 
 
-async def test_i3_under_the_dialect_of_nvidia_the_sidecar_asks_for_nothing(
-    world: World, key: str
+async def test_i3_i4_under_the_dialect_of_nvidia_the_server_is_in_main_and_baseline_allows_it(
+    world: World, key: str, cluster: Cluster
 ) -> None:
+    level = "pod-security.kubernetes.io/enforce=baseline"
+    cluster.kubectl("label", "namespace", world.namespace, level)
     spec = {"manufacturer": "nvidia", "dialect": "nvidia"}
     name = f"{world.namespace}-plain"
     await world.create(names.INSTANCE_TYPE, {"metadata": {"name": name}, "spec": spec})
     await with_key(world, key, type=name)
-    told = await world.tells("SSHReady", "False", "NoDevice")
-    pod = await world.get(names.POD, "box")
+    await world.tells("SSHReady", "True")
+    held = (await world.get(names.POD, "box"))["spec"]
+    [main], [carrier] = held["containers"], held["initContainers"]
 
-    assert {} == pod["spec"]["containers"][1]["resources"]
-    assert "kubectl exec" in told["message"]
+    assert "/.gpustack/ssh/start" == main["lifecycle"]["postStart"]["exec"]["command"][0]
+    assert "1" == main["resources"]["limits"]["nvidia.com/gpu"]
+    assert "nvidia.com/gpu" not in carrier["resources"]["limits"]
+    assert "shareProcessNamespace" not in held
     await world.delete(names.INSTANCE_TYPE, name)

@@ -7,16 +7,18 @@ sort `RestartPending` at the next upgrade, so it wants a reason.
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import yaml
 
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.environment import EnvFromSource, EnvVar, OptionalReference
 from gpustack_ctrl.api.instance import SecurityContext
-from gpustack_ctrl.api.instance_type import InstanceTypeSpec, Toleration, UnitResources
+from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec, Toleration, UnitResources
 from gpustack_ctrl.api.references import LocalReference
 from gpustack_ctrl.api.resources import InstanceResources
 from gpustack_ctrl.api.volumes import AdditionalVolume, EphemeralVolume, WorkspaceVolume
+from gpustack_ctrl.reconcilers.login.host_key import host_key
 from gpustack_ctrl.reconcilers.pod_template import rendered
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from tests.helpers.builders import (
@@ -79,7 +81,16 @@ SLICED = seen(
     ),
     type=instance_type(NVIDIA),
 )
-PODS = {"cpu": CPU, "whole": WHOLE, "sliced": SLICED}
+ME = LocalReference(name="me")
+HELD = host_key(bytes(32), "uid-of-box")
+CARD = InstanceResources(accelerator="1")
+BESIDE = seen(
+    instance(ports=ports(TCP_22), sshPublicKey=ME, resources=CARD),
+    type=instance_type(NVIDIA),
+    host_key=HELD,
+)
+INSIDE = attrs.evolve(BESIDE, type=instance_type(attrs.evolve(NVIDIA, dialect=Dialect.NVIDIA)))
+PODS = {"cpu": CPU, "whole": WHOLE, "sliced": SLICED, "beside": BESIDE, "inside": INSIDE}
 
 
 @pytest.mark.parametrize("name", PODS)

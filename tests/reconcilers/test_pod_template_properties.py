@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpustack_ctrl.api import codec, names
 from gpustack_ctrl.api.instance import Instance, InstanceSpec
-from gpustack_ctrl.api.instance_type import InstanceTypeSpec
+from gpustack_ctrl.api.instance_type import Dialect, InstanceTypeSpec
 from gpustack_ctrl.api.manufacturers import MANUFACTURERS
 from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
 from gpustack_ctrl.reconcilers.login.host_key import host_key
@@ -57,6 +57,16 @@ def meant(wire: Wire) -> Wire:
     held = dict(wire["metadata"]["annotations"])
     del held[names.INTENT], held[names.RESTARTED_AT], held[names.CHARGE]
     return wire | {"metadata": wire["metadata"] | {"annotations": held}}
+
+
+def way(offered: InstanceTypeSpec, one: InstanceSpec) -> str:
+    """Where the SSH server has to be to see what main sees; "" for no server."""
+    if one.sshPublicKey is None:
+        return ""
+    asked = request(offered, one.resources)
+    assert isinstance(asked, AcceleratorRequest)
+    plain = offered.dialect is not Dialect.GPUSTACK
+    return "inside" if plain and asked.count else "beside"
 
 
 def fingerprint(wire: Wire) -> str:
@@ -139,30 +149,73 @@ def test_without_an_accelerator_every_card_is_hidden_whatever_the_user_sets(case
 @unhurried
 def test_i3_main_comes_first_and_alone_asks_for_cards(case: Case) -> None:
     offered, one, _ = case
-    first, *rest = pod(snapshot(offered, one))["spec"]["containers"]
+    wire = pod(snapshot(offered, one))["spec"]
+    first, *rest = wire["containers"]
     asked = request(offered, one.resources)
     assert isinstance(asked, AcceleratorRequest)
 
     assert names.MAIN == first["name"]
     assert asked.main.items() <= first["resources"]["limits"].items()
     assert asked.main.items() <= first["resources"]["requests"].items()
-    assert [names.SSHD] * bool(one.sshPublicKey) == [held["name"] for held in rest]
+    assert [names.SSHD] * (way(offered, one) == "beside") == [held["name"] for held in rest]
     for sidecar in rest:
         assert asked.sidecar == sidecar.get("resources", {}).get("limits", {})
         assert all(name.endswith(".visibility") for name in asked.sidecar)
+    for carrier in wire.get("initContainers", ()):
+        for kind in ("limits", "requests"):
+            held = carrier["resources"].get(kind, {})
+            assert held.items() == first["resources"][kind].items() - asked.main.items()
 
 
 @given(case=served)
 @unhurried
-def test_i4_processes_are_shared_and_keys_are_mounted_only_for_a_login(case: Case) -> None:
+def test_i4_a_login_has_one_server_where_it_sees_the_card(case: Case) -> None:
+    offered, one, _ = case
+    wire = pod(snapshot(offered, one))["spec"]
+    main, expected = wire["containers"][0], way(offered, one)
+    readers = {
+        held["name"]: it["name"]
+        for it in wire["containers"]
+        for held in it["volumeMounts"]
+        if held["name"] in ("ssh-authorized-keys", "ssh-host-key")
+    }
+
+    assert (expected == "beside") == wire.get("shareProcessNamespace", False)
+    assert (expected == "inside") == ("lifecycle" in main)
+    assert ["ssh-programs"] * (expected == "inside") == [
+        held["name"] for held in wire.get("initContainers", ())
+    ]
+    assert {"beside": {"sshd"}, "inside": {"main"}, "": set()}[expected] == set(readers.values())
+
+
+@given(case=served)
+@unhurried
+def test_i4_keys_are_mounted_only_for_a_login_and_only_to_be_read(case: Case) -> None:
     offered, one, _ = case
     wire = pod(snapshot(offered, one))
     secrets = [held["secret"]["secretName"] for held in wire["spec"]["volumes"] if "secret" in held]
+    ours = [
+        held
+        for it in wire["spec"]["containers"]
+        for held in it["volumeMounts"]
+        if held["name"].startswith("ssh-")
+    ]
 
     login = one.sshPublicKey is not None
-    assert login == wire["spec"].get("shareProcessNamespace", False)
     assert login == any(name.startswith("ssh-host-key-uid-of-box-") for name in secrets)
     assert login == (names.HOST_KEY in wire["metadata"]["annotations"])
+    assert all(held["readOnly"] for held in ours)
+    assert login == bool(ours)
+
+
+@given(case=served)
+@unhurried
+def test_no_pod_asks_for_more_than_level_baseline_allows_its_network(case: Case) -> None:
+    offered, one, _ = case
+    held = pod(snapshot(offered, one))["spec"].get("securityContext", {}).get("sysctls", [])
+
+    safe = [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "22"}]
+    assert safe * (way(offered, one) == "inside") == held
 
 
 @given(case=served)
@@ -171,9 +224,10 @@ def test_every_mount_has_its_volume_and_no_name_or_path_is_used_twice(case: Case
     offered, one, _ = case
     wire = pod(snapshot(offered, one))["spec"]
     volumes = [held["name"] for held in wire["volumes"]]
-    mounts = [(it["name"], held) for it in wire["containers"] for held in it["volumeMounts"]]
+    containers = (*wire["containers"], *wire.get("initContainers", ()))
+    mounts = [(it["name"], held) for it in containers for held in it["volumeMounts"]]
 
-    assert sorted(volumes) == sorted(held["name"] for _, held in mounts)
+    assert set(volumes) == {held["name"] for _, held in mounts}
     assert len(volumes) == len(set(volumes))
     assert len(mounts) == len({(name, held["mountPath"]) for name, held in mounts})
 

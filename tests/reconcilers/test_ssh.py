@@ -52,6 +52,15 @@ def key(*accepted: str) -> InstanceSSHPublicKey:
     )
 
 
+def serving_inside(*, ready: bool = True) -> Pod:
+    """A running Pod whose SSH server runs in `main`."""
+    notes = {names.RESTARTED_AT: "", names.HOST_KEY: HELD.fingerprint}
+    told = (ContainerStatus(name="main", ready=ready),)
+    pod = pod_of(LISTED, annotations=notes, containerStatuses=told)
+    programs = (PodContainer(name="ssh-programs"),)
+    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, initContainers=programs))
+
+
 def serving(*, ready: bool = True, shown: str = HELD.fingerprint, sidecar: bool = True) -> Pod:
     """A running Pod, by default with an SSH server that is ready."""
     told = (ContainerStatus(name="sshd", ready=ready),) if sidecar else ()
@@ -97,8 +106,17 @@ SAID: dict[str, tuple[InstanceSnapshot, str, str, str]] = {
         looking(UNLISTED), "False", "PortNotListed",
         "kubectl port-forward -n team pod/box 2222:22` and `ssh -p 2222",
     ),
-    "no device under nvidia": (
-        looking(CARD, type=PLAIN), "False", "NoDevice", "kubectl exec -n team -it box -c main",
+    "a device under nvidia": (
+        looking(CARD, type=PLAIN, pod=serving_inside()), "True", "Ready", "",
+    ),
+    "the workload starts, and the server in it": (
+        looking(CARD, type=PLAIN, pod=serving_inside(ready=False)), "False", "Starting", "starting",
+    ),
+    "no device, for the Pod is of an older operator": (
+        looking(CARD, type=PLAIN), "False", "RestartPending", "does not see the accelerator",
+    ),
+    "the type is gone, the server is not": (
+        looking(CARD, type=None, pod=serving_inside()), "True", "Ready", "",
     ),
     "no device, none asked for": (looking(NO_CARD, type=PLAIN), "True", "Ready", ""),
     "a device under gpustack": (looking(CARD, type=instance_type(NVIDIA)), "True", "Ready", ""),

@@ -137,6 +137,7 @@ class PodStatus:
     conditions: tuple[Condition, ...] = ()
     hostIPs: tuple[PodIP, ...] = ()
     podIPs: tuple[PodIP, ...] = ()
+    initContainerStatuses: tuple[ContainerStatus, ...] = ()
     containerStatuses: tuple[ContainerStatus, ...] = ()
 
 

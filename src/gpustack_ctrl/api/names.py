@@ -31,6 +31,7 @@ DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 MAIN = "main"
 SSHD = "sshd"
+SSH_PROGRAMS = "ssh-programs"
 CONTAINER_MARK = "GPUSTACK_INSTANCE_CONTAINER"
 FIELD_MANAGER = PRODUCT
 

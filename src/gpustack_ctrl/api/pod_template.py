@@ -43,6 +43,27 @@ class ContainerSecurity:
 
 
 @attrs.frozen(kw_only=True)
+class Exec:
+    """A program of the container, run inside it."""
+
+    command: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Handler:
+    """What the kubelet does at a point of a container's life."""
+
+    exec: Exec
+
+
+@attrs.frozen(kw_only=True)
+class Lifecycle:
+    """What the kubelet does right after it started a container; that is running only then."""
+
+    postStart: Handler
+
+
+@attrs.frozen(kw_only=True)
 class Container:
     """A container to run."""
 
@@ -56,6 +77,7 @@ class Container:
     ports: tuple[ContainerPort, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
     volumeMounts: tuple[VolumeMount, ...] = ()
+    lifecycle: Lifecycle | None = None
     securityContext: ContainerSecurity | None = None
 
 
@@ -103,10 +125,19 @@ class Volume:
 
 
 @attrs.frozen(kw_only=True)
+class Sysctl:
+    """A kernel parameter of the Pod's own namespaces."""
+
+    name: str
+    value: str
+
+
+@attrs.frozen(kw_only=True)
 class PodSecurity:
-    """Groups of all containers of the Pod."""
+    """What holds for all containers of the Pod."""
 
     fsGroup: int | None = None
+    sysctls: tuple[Sysctl, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -114,6 +145,7 @@ class PodTemplateSpec:
     """What the Pod asks the cluster for."""
 
     containers: tuple[Container, ...]
+    initContainers: tuple[Container, ...] = ()
     volumes: tuple[Volume, ...] = ()
     nodeSelector: Mapping[str, str] = attrs.field(factory=dict)
     tolerations: tuple[Toleration, ...] = ()

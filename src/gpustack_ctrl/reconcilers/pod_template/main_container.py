@@ -6,29 +6,35 @@ from gpustack_ctrl.api.instance import InstanceSpec
 from gpustack_ctrl.api.pod_template import Container, ContainerPort, ContainerSecurity
 from gpustack_ctrl.api.ports import InstancePort
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
+from gpustack_ctrl.reconcilers.pod_template.inside import has_server_inside, hook, inside_mounts
 from gpustack_ctrl.reconcilers.pod_template.volumes import mounts
+from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 
-def main_container(spec: InstanceSpec, granted: Resources) -> Container:
+def main_container(seen: InstanceSnapshot, granted: Resources) -> Container:
     """The workload as the user describes it, with what its type grants."""
+    spec = seen.instance.spec
     return Container(
         name=names.MAIN,
         image=spec.image,
         imagePullPolicy=spec.imagePullPolicy,
         command=spec.command,
         args=spec.args,
-        env=(*spec.env, *granted.blindfold, *_mark(spec)),
+        env=(*spec.env, *granted.blindfold, *_mark(seen, granted)),
         envFrom=spec.envFrom,
         ports=tuple(map(_container_port, spec.ports)),
         resources=granted.main,
-        volumeMounts=tuple(mounts(spec)),
+        volumeMounts=(*mounts(spec), *inside_mounts(seen, granted)),
+        lifecycle=hook(seen, granted),
         securityContext=identity(spec),
     )
 
 
-def _mark(spec: InstanceSpec) -> tuple[EnvVar, ...]:
-    """What tells the SSH server which processes of the Pod are the workload's."""
-    return (EnvVar(name=names.CONTAINER_MARK, value=names.MAIN),) if spec.sshPublicKey else ()
+def _mark(seen: InstanceSnapshot, granted: Resources) -> tuple[EnvVar, ...]:
+    """What tells an SSH server beside it which processes of the Pod are the workload's."""
+    if seen.instance.spec.sshPublicKey is None or has_server_inside(seen, granted):
+        return ()
+    return (EnvVar(name=names.CONTAINER_MARK, value=names.MAIN),)
 
 
 def _container_port(port: InstancePort) -> ContainerPort:

@@ -12,14 +12,11 @@ from gpustack_ctrl.api.pod_template import PodSecurity, PodTemplate, PodTemplate
 from gpustack_ctrl.reconcilers.accelerators.refusal import Refusal
 from gpustack_ctrl.reconcilers.claims import owner_of
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources, resources
+from gpustack_ctrl.reconcilers.pod_template.inside import carrier, inside_volumes, sysctls
+from gpustack_ctrl.reconcilers.pod_template.login import host_key_note
 from gpustack_ctrl.reconcilers.pod_template.main_container import main_container
 from gpustack_ctrl.reconcilers.pod_template.placement import node_selector, runtime_class
-from gpustack_ctrl.reconcilers.pod_template.sidecar import (
-    has_sidecar,
-    host_key_note,
-    sidecar,
-    sidecar_volumes,
-)
+from gpustack_ctrl.reconcilers.pod_template.sidecar import has_sidecar, sidecar, sidecar_volumes
 from gpustack_ctrl.reconcilers.pod_template.volumes import volumes
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 from gpustack_ctrl.reconcilers.usage.charge import note
@@ -79,15 +76,26 @@ def _annotations(offered: InstanceTypeSpec) -> Mapping[str, str]:
 
 def _spec(seen: InstanceSnapshot, offered: InstanceTypeSpec, granted: Resources) -> PodTemplateSpec:
     spec = seen.instance.spec
-    identity = spec.securityContext
     return PodTemplateSpec(
-        containers=(main_container(spec, granted), *sidecar(seen, granted)),
-        volumes=(*volumes(spec), *sidecar_volumes(seen)),
-        shareProcessNamespace=True if has_sidecar(seen) else None,
+        containers=(main_container(seen, granted), *sidecar(seen, granted)),
+        initContainers=carrier(seen, granted),
+        volumes=(
+            *volumes(spec),
+            *sidecar_volumes(seen, granted),
+            *inside_volumes(seen, granted),
+        ),
+        shareProcessNamespace=True if has_sidecar(seen, granted) else None,
         nodeSelector=node_selector(seen, offered),
         tolerations=offered.tolerations,
         runtimeClassName=runtime_class(seen, offered, granted),
         priorityClassName=offered.priorityClassName,
         imagePullSecrets=(spec.imagePullSecret,) if spec.imagePullSecret else (),
-        securityContext=PodSecurity(fsGroup=identity.fsGroup) if identity else None,
+        securityContext=_security(seen, granted),
     )
+
+
+def _security(seen: InstanceSnapshot, granted: Resources) -> PodSecurity | None:
+    identity, allowed = seen.instance.spec.securityContext, sysctls(seen, granted)
+    if identity is None and not allowed:
+        return None
+    return PodSecurity(fsGroup=identity.fsGroup if identity else None, sysctls=allowed)

@@ -62,7 +62,8 @@ def trouble(pod: Pod) -> Blocker | None:
         return Blocker(gate="queue", reason="SchedulingGated", message=message, owner="admin")
     if not is_scheduled(pod):
         return _unscheduled(condition_of(pod.status.conditions, SCHEDULED))
-    return next((told for told in map(_waiting, pod.status.containerStatuses) if told), None)
+    containers = (*pod.status.initContainerStatuses, *pod.status.containerStatuses)
+    return next((told for told in map(_waiting, containers) if told), None)
 
 
 def _holds(pod: Pod, kind: str) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance_status import SSHStatus
-from gpustack_ctrl.api.instance_type import Dialect
 from gpustack_ctrl.api.ports import PortStatus, Protocol
-from gpustack_ctrl.api.resources import Family
 from gpustack_ctrl.reconcilers.accelerators.request import AcceleratorRequest, request
 from gpustack_ctrl.reconcilers.conditions import Statement
+from gpustack_ctrl.reconcilers.pod_template.login import is_inside
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 SSH_READY = "SSHReady"
@@ -29,7 +28,7 @@ def ssh_ready(
             message = "port 22 is listed, but nobody may log in: set spec.sshPublicKey"
             yield Statement(SSH_READY, "False", "NoKey", message)
         return
-    fault = _key_fault(seen) or _device_fault(seen) or _server_fault(pod)
+    fault = _key_fault(seen) or _server_fault(seen, pod)
     if fault:
         yield fault
     elif not listed:
@@ -75,30 +74,38 @@ def _key_fault(seen: InstanceSnapshot) -> Statement | None:
     return None
 
 
-def _device_fault(seen: InstanceSnapshot) -> Statement | None:
-    if seen.type is None or seen.type.spec.dialect is Dialect.GPUSTACK:
-        return None
-    asked = request(seen.type.spec, seen.instance.spec.resources, seen.settings.manufacturers)
-    if not isinstance(asked, AcceleratorRequest) or not isinstance(asked.family, Family):
-        return None
-    message = (
-        f"a login does not see the accelerator under dialect {seen.type.spec.dialect}: "
-        f"use `kubectl exec -n {seen.instance.key.namespace} -it {seen.instance.key.name} "
-        "-c main -- sh` for work on the device"
-    )
-    return Statement(SSH_READY, "False", "NoDevice", message)
-
-
-def _server_fault(pod: Pod | None) -> Statement | None:
+def _server_fault(seen: InstanceSnapshot, pod: Pod | None) -> Statement | None:
     if pod is None or pod.metadata.deleting:
         return Statement(SSH_READY, "False", "NoPod", "there is no Pod to log in to")
-    if pod.container(names.SSHD) is None:
-        message = "the running Pod has no SSH server: stop and start, or set spec.restartedAt"
-        return Statement(SSH_READY, "False", "RestartPending", message)
-    told = pod.container_status(names.SSHD)
+    home = _home_of_server(pod)
+    if home is None:
+        return _restart("has no SSH server")
+    if home == names.SSHD and _belongs_inside(seen):
+        return _restart("has an SSH server that does not see the accelerator")
+    told = pod.container_status(home)
     if told is None or not told.ready:
         return Statement(SSH_READY, "False", "Starting", "the SSH server is starting")
     return None
+
+
+def _home_of_server(pod: Pod) -> str | None:
+    """The container that the SSH server of *pod* runs in."""
+    if any(held.name == names.SSH_PROGRAMS for held in pod.spec.initContainers):
+        return names.MAIN
+    return names.SSHD if pod.container(names.SSHD) else None
+
+
+def _belongs_inside(seen: InstanceSnapshot) -> bool:
+    """Whether the next Pod will have its SSH server inside `main`."""
+    if seen.type is None:
+        return False
+    asked = request(seen.type.spec, seen.instance.spec.resources, seen.settings.manufacturers)
+    return isinstance(asked, AcceleratorRequest) and is_inside(asked)
+
+
+def _restart(fault: str) -> Statement:
+    message = f"the running Pod {fault}: stop and start, or set spec.restartedAt"
+    return Statement(SSH_READY, "False", "RestartPending", message)
 
 
 def _by_port_forward(seen: InstanceSnapshot) -> str:
