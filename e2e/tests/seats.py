@@ -14,6 +14,8 @@ from e2e.tests.team import SLEEP, Team, Wire, tenancy
 
 # By what the workload's image has: its user, its shell, its tools.
 IMAGES: dict[str, str] = {"bash": DEBIAN, "another user": DEBIAN_USER, "sh only": BUSYBOX}
+# The types of card by where their dialect puts the SSH server.
+WAYS: dict[str, str] = {"beside": "nvidia", "inside": "nvidia-plain"}
 ENVIRONMENT = {
     "MASTER_ADDR": "10.1.2.3",
     "MASTER_PORT": "29500",
@@ -48,10 +50,10 @@ def seat(node: RealNode, folder: Path, image: str, **spec: Any) -> Iterator[Seat
         yield Seat(team=team, user=user, instance=instance)
 
 
-def login_spec(image: str) -> dict[str, Any]:
+def login_spec(image: str, kind: str = WAYS["beside"]) -> dict[str, Any]:
     """Return the spec of an Instance of *image* that can be logged in to."""
     return {
-        "type": "nvidia",
+        "type": kind,
         "image": image,
         "command": SLEEP,
         "env": [{"name": name, "value": value} for name, value in ENVIRONMENT.items()],

@@ -15,7 +15,7 @@ TYPES = "/apis/worker.gpustack.ai/v1/instancetypes"
 SETTINGS = f"/apis/gpustack.ai/v1/namespaces/{NAMESPACE}/settings"
 _SMALL = {"unitResources": {"cpu": "1", "ram": "256Mi"}, "localStorage": "1Gi"}
 _CARD = {**_SMALL, "acceleratorMemoryMiB": 81920}
-# What the administrator offers: two manufacturers, in two dialects, and no card at all.
+# What the administrator offers: two manufacturers, in three dialects, and no card at all.
 OFFERED: dict[str, dict[str, Any]] = {
     "nvidia": {
         **_CARD,
@@ -24,6 +24,7 @@ OFFERED: dict[str, dict[str, Any]] = {
     },
     "amd": {**_CARD, "manufacturer": "amd"},
     "nvidia-plain": {**_CARD, "manufacturer": "nvidia", "dialect": "nvidia"},
+    "nvidia-hami": {**_CARD, "manufacturer": "nvidia", "dialect": "hami"},
     "cpu": _SMALL,
     "cpu-tiny": {"unitResources": {"cpu": "1", "ram": "64Mi"}, "localStorage": "16Mi"},
 }
