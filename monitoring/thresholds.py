@@ -1,9 +1,9 @@
 """What a platform team tunes: edit, then `make gen`. Durations are Prometheus's own."""
 
-OPERATOR_JOB = "gpustack-ctrl"
-"""The label `job` that Prometheus gives the operator."""
-EXPORTER_JOB = "gpustack-ctrl-exporter"
-"""The label `job` that Prometheus gives the exporter."""
+OPERATOR_JOB = "(.+/)?gpustack-ctrl(-metrics)?"
+"""The label `job` of the operator: by name, by the Service or by the PodMonitor of the chart."""
+EXPORTER_JOB = "(.+/)?gpustack-ctrl-exporter"
+"""The same of the exporter."""
 
 WATCH_SILENCE_SECONDS = 300
 """The API server sends a bookmark each minute or so, even where nothing happens."""

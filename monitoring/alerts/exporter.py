@@ -6,7 +6,7 @@ from monitoring import thresholds
 from monitoring.recording import NAMED
 from monitoring.rules import Alert, Group, Severity, once
 
-EXPORTER = f'job="{thresholds.EXPORTER_JOB}"'
+EXPORTER = f'job=~"{thresholds.EXPORTER_JOB}"'
 FAILING = f"{once(f.COLLECTOR_SUCCESS, *f.COLLECTION)} == 0"
 
 DOWN = Alert(

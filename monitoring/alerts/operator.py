@@ -3,7 +3,7 @@
 from monitoring import thresholds
 from monitoring.rules import Alert, Group, Severity
 
-OPERATOR = f'job="{thresholds.OPERATOR_JOB}"'
+OPERATOR = f'job=~"{thresholds.OPERATOR_JOB}"'
 EITHER = f'job=~"{thresholds.OPERATOR_JOB}|{thresholds.EXPORTER_JOB}"'
 
 DOWN = Alert(

@@ -382,7 +382,7 @@ CASES = (
         alert=exporter.DOWN,
         series={by(OPERATOR, "up", instance="a"): "1x20"},
         at="6m",
-        labels={"job": "gpustack-ctrl-exporter"},
+        labels={},
         summary="No exporter is scraped",
         quiet={by(EXPORTER, "up", instance="a"): "1x5 0 1x20"},
     ),

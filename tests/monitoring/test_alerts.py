@@ -1,5 +1,6 @@
 """Each alert fires when it should, and says what is the matter; else it keeps still."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,21 @@ def test_there_are_at_least_twelve_alerts_and_no_two_of_a_name() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_the_jobs_of_the_cases_are_those_of_the_alerts() -> None:
-    assert [f'job="{OPERATOR_JOB}"', f'job="{EXPORTER_JOB}"'] == [OPERATOR, EXPORTER]
+@pytest.mark.parametrize("job", ["", "-metrics"])
+@pytest.mark.parametrize("monitor", ["", "gpustack-system/"])
+def test_the_operator_is_known_however_it_is_scraped(job: str, monitor: str) -> None:
+    name = f"{monitor}gpustack-ctrl{job}"
+
+    assert re.fullmatch(OPERATOR_JOB, name)
+    assert not re.fullmatch(EXPORTER_JOB, name)
+
+
+@pytest.mark.parametrize("monitor", ["", "gpustack-system/"])
+def test_so_is_the_exporter(monitor: str) -> None:
+    name = f"{monitor}gpustack-ctrl-exporter"
+
+    assert re.fullmatch(EXPORTER_JOB, name)
+    assert not re.fullmatch(OPERATOR_JOB, name)
 
 
 @pytest.mark.parametrize("alert", tuple(alerts()), ids=lambda alert: alert.name)

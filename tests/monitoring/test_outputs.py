@@ -1,5 +1,6 @@
 """The generated files are fresh, for Prometheus and for its operator alike."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,17 @@ def test_runbooks_may_lie_elsewhere(tmp_path: Path) -> None:
 
     assert "runbook_url: https://wiki.example/gpu/operator-down.md\n" in text
     assert "docs/runbooks" not in text
+
+
+def test_the_kustomization_brings_every_dashboard() -> None:
+    held = yaml.safe_load((HERE / "kustomization.yaml").read_text())
+    brought = {file for maps in held["configMapGenerator"] for file in maps["files"]}
+    there = {path.stem for path in HERE.glob("dashboards/*.json")}
+
+    assert {f"gpustack-{name}.json=dashboards/{name}.json" for name in there} == brought
+
+
+def test_a_dashboard_fits_into_what_kubectl_keeps_of_it() -> None:
+    """Its annotation of what was last applied may have 256 KiB."""
+    for path in HERE.glob("dashboards/*.json"):
+        assert len(json.dumps(path.read_text())) < 200_000, path
