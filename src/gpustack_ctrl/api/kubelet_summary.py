@@ -41,7 +41,7 @@ class Interface:
 class Network(Interface):
     """The Pod's network: its default interface, and all of them where they are listed."""
 
-    interfaces: tuple[Interface, ...] = ()
+    interfaces: tuple[Interface, ...] | None = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -70,8 +70,8 @@ class Processes:
 class ContainerStats:
     """A container's own share."""
 
-    cpu: CPU = CPU()
-    memory: Memory = Memory()
+    cpu: CPU | None = None
+    memory: Memory | None = None
 
 
 class PodStats(
@@ -83,10 +83,10 @@ class PodStats(
     containers: tuple[ContainerStats, ...] | None = ()
     cpu: CPU | None = None
     memory: Memory | None = None
-    network: Network = Network()
-    volume: tuple[Volume, ...] = ()
-    ephemeral_storage: FileSystem = FileSystem()
-    process_stats: Processes = Processes()
+    network: Network | None = None
+    volume: tuple[Volume, ...] | None = ()
+    ephemeral_storage: FileSystem | None = None
+    process_stats: Processes | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -19,6 +19,9 @@ from gpustack_ctrl.runtime.clock import Clock
 _NO_KUBELET = frozenset({"unreachable", "timeout", "untrusted", "no_address", "unauthorized"})
 """Failures that the other end point shares."""
 
+_UNTOLD = 1.0
+"""Kubernetes drops the fraction of the second in which a Pod began."""
+
 Uses = Mapping[str, PodUse]
 
 
@@ -80,5 +83,5 @@ def _own(
     """The uses that are of Pods of today, by UID."""
     for member in held:
         told, began = named.get(member.pod.metadata.key), member.pod.status.startTime
-        if told is not None and began is not None and told.taken >= seconds(began):
+        if told is not None and began is not None and told.taken >= seconds(began) + _UNTOLD:
             yield member.pod.metadata.uid, told.use

@@ -11,6 +11,8 @@ from gpustack_ctrl.metering.members import Member
 from gpustack_ctrl.metering.use import mebibytes
 
 _PERCENT = 100
+_DIGITS = 9
+"""Beyond them is the dust of binary fractions: 0.57 is 57 %, not 56.99999999999999."""
 
 Figure = Callable[[AcceleratorReading], float | None]
 
@@ -45,7 +47,7 @@ def _of(
 
 
 def _percent(ratio: float | None) -> float | None:
-    return None if ratio is None else _PERCENT * ratio
+    return None if ratio is None else round(_PERCENT * ratio, _DIGITS)
 
 
 _FIGURES: Mapping[Family, Figure] = {

@@ -18,6 +18,8 @@ END = b"# EOF\n"
 
 _LONGEST_INTEGER = 1e15
 _ESCAPED = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+_ESCAPED_HELP = {True: _ESCAPED, False: str.maketrans({"\\": r"\\", "\n": r"\n"})}
+"""OpenMetrics also escapes quotes there; the older format would keep the backslash."""
 
 
 class Sample(NamedTuple):
@@ -45,7 +47,7 @@ def head(family: Family, *, open_metrics: bool) -> bytes:
     name = family.name
     if open_metrics and family.kind is Kind.COUNTER:
         name = name.removesuffix("_total")
-    meaning = family.meaning.translate(_ESCAPED)
+    meaning = family.meaning.translate(_ESCAPED_HELP[open_metrics])
     return f"# HELP {name} {meaning}\n# TYPE {name} {family.kind}\n".encode()
 
 

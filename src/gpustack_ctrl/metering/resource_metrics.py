@@ -4,6 +4,7 @@ It names Pods, not their UIDs. So each sample's time is told, and one from befor
 began is of an older Pod of its name.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -21,7 +22,7 @@ _MEMORY = "pod_memory_working_set_bytes"
 
 @attrs.frozen
 class NamedUse:
-    """What a Pod of some name uses, and when that was measured, in Unix time."""
+    """What a Pod of some name uses, and when the oldest of it was measured, in Unix time."""
 
     use: PodUse
     taken: float
@@ -30,11 +31,11 @@ class NamedUse:
 def read(body: bytes) -> Mapping[ObjectKey, NamedUse]:
     """What each Pod uses; raise `UnreadableError`."""
     figures: defaultdict[ObjectKey, dict[str, float]] = defaultdict(dict)
-    taken: defaultdict[ObjectKey, float] = defaultdict(float)
+    taken: defaultdict[ObjectKey, float] = defaultdict(lambda: math.inf)
     for sample in _samples(body):
         key = ObjectKey(sample.labels.get("namespace", ""), sample.labels.get("pod", ""))
         figures[key][sample.name] = sample.value
-        taken[key] = max(taken[key], _time(sample))
+        taken[key] = min(taken[key], _time(sample))
     return {key: NamedUse(_use(held), taken[key]) for key, held in figures.items()}
 
 
@@ -51,10 +52,19 @@ def _samples(body: bytes) -> list[Parsed]:
     except (ValueError, IndexError, KeyError) as error:
         raise UnreadableError(f"{PATH} is not text of Prometheus: {error}") from error
     return [
-        sample for held in families for sample in held.samples if sample.name in (_CPU, _MEMORY)
+        sample
+        for held in families
+        for sample in held.samples
+        if sample.name in (_CPU, _MEMORY) and _is_sane(sample.value)
     ]
+
+
+def _is_sane(value: float) -> bool:
+    """Whether anything can be that much."""
+    return math.isfinite(value) and value >= 0
 
 
 def _time(sample: Parsed) -> float:
     """When it was measured; long ago, if that is not told."""
-    return float(sample.timestamp or 0)
+    told = float(sample.timestamp or 0)
+    return told if math.isfinite(told) else 0

@@ -8,15 +8,20 @@ from gpustack_ctrl.api import codec
 from gpustack_ctrl.api.kubelet_summary import (
     CPU,
     ContainerStats,
+    FileSystem,
     Memory,
     Network,
     PodStats,
+    Processes,
     Summary,
+    Volume,
 )
 from gpustack_ctrl.metering.uses import PodUse, UnreadableError, VolumeUse
 
 PATH = "/stats/summary"
-_NANO = 1e-9
+_NANO = 1_000_000_000
+_MOST = 1 << 63
+"""What no figure reaches: the kubelet writes such for what it failed to work out."""
 
 _read = codec.reader(Summary)
 
@@ -35,30 +40,33 @@ def _use(pod: PodStats) -> PodUse:
     return PodUse(
         cpu_seconds=_scaled(cpu.usageCoreNanoSeconds),
         cores=_scaled(cpu.usageNanoCores),
-        memory_working_set=memory.workingSetBytes,
-        memory_rss=memory.rssBytes,
-        network_received=_over_all(pod.network, "rxBytes"),
-        network_transmitted=_over_all(pod.network, "txBytes"),
-        storage_used=pod.ephemeral_storage.usedBytes,
-        processes=pod.process_stats.process_count,
-        volumes=tuple(
-            VolumeUse(name=held.name, used=held.usedBytes, capacity=held.capacityBytes)
-            for held in pod.volume
-        ),
+        memory_working_set=_sane(memory.workingSetBytes),
+        memory_rss=_sane(memory.rssBytes),
+        network_received=_over_all(pod.network or Network(), "rxBytes"),
+        network_transmitted=_over_all(pod.network or Network(), "txBytes"),
+        storage_used=_sane((pod.ephemeral_storage or FileSystem()).usedBytes),
+        processes=_sane((pod.process_stats or Processes()).process_count),
+        volumes=tuple(map(_volume, pod.volume or ())),
     )
 
 
+def _volume(held: Volume) -> VolumeUse:
+    return VolumeUse(name=held.name, used=_sane(held.usedBytes), capacity=_sane(held.capacityBytes))
+
+
 def _cpu(containers: Iterable[ContainerStats]) -> CPU:
+    told = [held.cpu for held in containers if held.cpu is not None]
     return CPU(
-        usageNanoCores=_sum(held.cpu.usageNanoCores for held in containers),
-        usageCoreNanoSeconds=_sum(held.cpu.usageCoreNanoSeconds for held in containers),
+        usageNanoCores=_sum(held.usageNanoCores for held in told),
+        usageCoreNanoSeconds=_sum(held.usageCoreNanoSeconds for held in told),
     )
 
 
 def _memory(containers: Iterable[ContainerStats]) -> Memory:
+    told = [held.memory for held in containers if held.memory is not None]
     return Memory(
-        workingSetBytes=_sum(held.memory.workingSetBytes for held in containers),
-        rssBytes=_sum(held.memory.rssBytes for held in containers),
+        workingSetBytes=_sum(held.workingSetBytes for held in told),
+        rssBytes=_sum(held.rssBytes for held in told),
     )
 
 
@@ -70,9 +78,15 @@ def _over_all(network: Network, name: str) -> float | None:
 
 def _sum(values: Iterable[int | None]) -> int | None:
     """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None]
+    known = [value for value in map(_sane, values) if value is not None]
     return sum(known) if known else None
 
 
+def _sane(value: int | None) -> int | None:
+    """*value*; None where nothing can be that much, or less than nothing."""
+    return value if value is not None and 0 <= value < _MOST else None
+
+
 def _scaled(nano: int | None) -> float | None:
-    return None if nano is None else nano * _NANO
+    told = _sane(nano)
+    return None if told is None else told / _NANO

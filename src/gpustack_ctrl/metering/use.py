@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gpustack_ctrl.api import quantity
-from gpustack_ctrl.api.core import PodVolume
+from gpustack_ctrl.api.core import Pod, PodVolume
 from gpustack_ctrl.api.quantity import MI
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering import limits
@@ -14,6 +14,8 @@ from gpustack_ctrl.metering.members import Member
 from gpustack_ctrl.metering.uses import PodUse, VolumeUse
 
 _MILLI = 1000
+_NANO_DIGITS = 6
+"""Of a thousandth of a core, that a kubelet measures; beyond is the dust of binary fractions."""
 NOT_TOLD = "not_in_answer"
 NOT_YET = "not_measured_yet"
 
@@ -34,7 +36,7 @@ _REFERENCE: Mapping[Family, Figure] = {
     f.REFERENCE_STORAGE_USED: lambda use: mebibytes(use.storage_used),
 }
 _TOTALS: Mapping[Family, Callable[[Member], float | None]] = {
-    f.REFERENCE_CPU_TOTAL: lambda held: millicores(limits.total(held.pod, limits.CPU)),
+    f.REFERENCE_CPU_TOTAL: lambda held: _millicores_of_each(held.pod),
     f.REFERENCE_MEMORY_TOTAL: lambda held: mebibytes(limits.total(held.pod, limits.MEMORY)),
     f.REFERENCE_STORAGE_TOTAL: lambda held: mebibytes(limits.total(held.pod, limits.STORAGE)),
 }
@@ -72,7 +74,13 @@ def mebibytes(value: float | None) -> float | None:
 
 def millicores(value: float | None) -> float | None:
     """Cores in thousandths, rounded up as the reference does."""
-    return None if value is None else math.ceil(value * _MILLI)
+    return None if value is None else math.ceil(round(value * _MILLI, _NANO_DIGITS))
+
+
+def _millicores_of_each(pod: Pod) -> float | None:
+    """The limits of all containers, each rounded up on its own."""
+    each = (limits.amount(held.resources.limits, limits.CPU) for held in pod.spec.containers)
+    return limits.added(map(millicores, each))
 
 
 def _told(
@@ -93,11 +101,11 @@ def _totals(member: Member) -> Iterator[Sample]:
 
 def _volumes(member: Member, use: PodUse) -> Iterator[Sample]:
     """Of those volumes that can be filled; others are files of the API server's."""
-    spaces = {held.name: held for held in member.pod.spec.volumes if held.is_space}
-    for told in use.volumes:
-        if told.name not in spaces:
-            continue
-        where, capacity = (*member.placed, told.name), _capacity(spaces[told.name], told)
+    by_name = {told.name: told for told in use.volumes}
+    spaces = [held for held in member.pod.spec.volumes if held.is_space and held.name in by_name]
+    for held in spaces:
+        told = by_name[held.name]
+        where, capacity = (*member.placed, told.name), _capacity(held, told)
         if told.used is not None:
             yield Sample(f.VOLUME_USED, where, told.used)
         if capacity is not None:
