@@ -16,7 +16,7 @@ VARIABLES: Mapping[str, str] = {
     "instance": ".*",
     "job": ".*",
     "price": "1",
-    "__rate_interval": "1m",
+    "__rate_interval": "5m",
     "__range": "1h",
 }
 """Values that leave nothing out, for the variables of Grafana that our panels use."""
