@@ -23,6 +23,19 @@ class MistakeError(Exception):
     """A query that would not tell what it is meant to."""
 
 
+def asked(query: str) -> frozenset[str]:
+    """The names of all series that *query* asks for."""
+    names: set[str] = set()
+    promql.walk(promql.parse(query), lambda node: _note(node, names))
+    return frozenset(names)
+
+
+def _note(node: promql.Expr, names: set[str]) -> None:
+    selector = node.vector_selector if isinstance(node, promql.MatrixSelector) else node
+    if isinstance(selector, promql.VectorSelector) and selector.name:
+        names.add(selector.name)
+
+
 @attrs.frozen
 class Checker:
     """Knows the labels of each series, by its name."""

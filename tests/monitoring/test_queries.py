@@ -8,7 +8,7 @@ import yaml
 from gpustack_ctrl.metering import families
 from monitoring import alerts, recording
 from monitoring.known import series
-from monitoring.promql import Checker, MistakeError
+from monitoring.promql import Checker, MistakeError, asked
 from monitoring.queries import Query, pictured, queries
 from monitoring.rules import Alert
 from tests.monitoring.promtool import needs_promtool, promtool
@@ -122,14 +122,19 @@ def test_a_summary_names_labels_that_its_alert_has(alert: Alert) -> None:
 
 def test_each_family_of_use_and_state_is_looked_at_by_something() -> None:
     """A figure that is in no picture and no rule is looked for by nobody."""
-    asked = " ".join(query.expr for query in queries())
-    shown = {family.name for family in families.catalogue() if family.name in asked}
+    shown = frozenset[str]().union(*(asked(query.expr) for query in queries()))
     left = {family.name for family in families.catalogue()} - shown
     theirs = {
         family.name for family in families.catalogue() if family.group == families.Group.REFERENCE
     }
 
     assert set() == left - theirs
+
+
+def test_the_series_that_a_query_asks_for_are_all_found() -> None:
+    query = 'sum(rate(a{x="up"}[5m])) / on () (b:c or max_over_time(d[1h:1m])) unless time() - e'
+
+    assert {"a", "b:c", "d", "e"} == asked(query)
 
 
 def test_a_variable_that_is_given_no_value_is_named() -> None:
