@@ -118,6 +118,14 @@ AT_TEN: dict[str, Row] = {
         box(ledger(STOPPED, 5)), ending(pod(scheduled=None, phase="Pending")),
         ledger(PENDING, 10, stoppedSeconds=300),
     ),
+    "a start after a stop in the second in which its Pod was made": (
+        box(ledger(STOPPED, 5)), ending(pod(made=5, scheduled=None, phase="Pending")),
+        ledger(PENDING, 10, stoppedSeconds=300),
+    ),
+    "a start after a stop whose Pod nobody could delete": (
+        box(ledger(STOPPED, 5)), pod(scheduled=None, phase="Pending"),
+        ledger(PENDING, 10, stoppedSeconds=300),
+    ),
     "a stop whose Pod got a node all the same": (
         box(ledger(STOPPED, 5), stop=True), ending(pod(scheduled=7)),
         ledger(ALLOCATED, 7, "first", stoppedSeconds=120),

@@ -18,7 +18,7 @@ MOST_LAG = 10
 Step = tuple[int, int, bool, int, int]
 steps = st.lists(
     st.tuples(
-        st.integers(0, 600),
+        st.integers(0, 8) | st.integers(0, 600),
         st.integers(0, 2**16),
         st.booleans(),
         st.integers(0, MOST_LAG),
@@ -35,6 +35,8 @@ def lived(life: Life, steps: list[Step], readers: "Readers | None" = None) -> Li
     life.note()
     for seconds, choice, waits, *lags in steps:
         life.pass_time(seconds)
+        if readers:
+            readers.look(life, *lags)
         acts = life.possible()
         acts[sorted(acts)[choice % len(acts)]]()
         life.work(waits=waits)
