@@ -11,6 +11,7 @@ import pytest
 from e2e.cluster.interrupts import heed_interrupts
 from e2e.node import RealNode, missing, running
 from e2e.tests.keys import User, new_user
+from e2e.tests.metering import Prometheus, measured
 from e2e.tests.shop import DEPLOYMENT, open_shop
 from e2e.tests.team import Team, tenancy
 
@@ -61,6 +62,13 @@ def shop(node: RealNode) -> RealNode:
     if node.api().find(DEPLOYMENT) is None:
         open_shop(node)
     return node
+
+
+@pytest.fixture(scope="session")
+def prometheus(shop: RealNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """A Prometheus outside that scrapes operator and exporter, with our rules."""
+    with measured(shop, tmp_path_factory.mktemp("prometheus")) as started:
+        yield started
 
 
 @pytest.fixture
