@@ -17,6 +17,7 @@ from e2e.node.requirements import CNI
 KUBE_PROXY = "system:kube-proxy"
 PAUSE = "localhost/pause:1"
 _NO_LIMIT = "0s"
+_NO_CACHE = "1ms"
 
 
 def write_configuration(layout: NodeLayout) -> None:
@@ -90,7 +91,14 @@ def _kubelet(layout: NodeLayout, memory_to_keep: str) -> Mapping[str, Any]:
             "webhook": {"enabled": True},
             "x509": {"clientCAFile": f"{layout.pki}/ca.crt"},
         },
-        "authorization": {"mode": "Webhook"},
+        # What is granted or revoked holds at once; by default, revoking takes five minutes.
+        "authorization": {
+            "mode": "Webhook",
+            "webhook": {
+                "cacheAuthorizedTTL": _NO_CACHE,
+                "cacheUnauthorizedTTL": _NO_CACHE,
+            },
+        },
         "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
         "failCgroupV1": False,
         "cgroupDriver": "cgroupfs",
