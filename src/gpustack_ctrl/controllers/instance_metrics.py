@@ -49,7 +49,7 @@ class InstanceCollector(Collector):
         now = self.clock.now()
         for known in self._known(instances):
             yield from state_samples(known)
-            yield from usage_samples(known.instance, now)
+            yield from usage_samples(known, now)
 
     def _known(self, instances: Iterable[Instance]) -> Iterator[Known]:
         manufacturers = settings_in_force(self.caches.settings.list()).manufacturers

@@ -111,7 +111,7 @@ class States:
 
     def _of(self, known: Known, now: datetime) -> Iterator[Sample]:
         yield from state_samples(known)
-        yield from self._floors.raised(known.instance.key, usage_samples(known.instance, now))
+        yield from self._floors.raised(known.instance.key, usage_samples(known, now))
 
     def _note(self, event: Event[Instance] | Event[Pod]) -> None:
         for obj in (event.old, event.new):

@@ -1,20 +1,24 @@
-"""Series of how Instances passed their time, for billing: the ledger, up to now."""
+"""Series of how Instances passed their time, for billing: the ledger, and the time since."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering.exposition import Sample
 from gpustack_ctrl.metering.members import identity
-from gpustack_ctrl.reconcilers.usage.ledger import metered
+from gpustack_ctrl.metering.state import Known
+from gpustack_ctrl.reconcilers.usage.account import served
 
 
-def usage_samples(instance: Instance, now: datetime) -> Iterator[Sample]:
-    """The time of *instance* until *now*; nothing where the operator keeps no ledger yet."""
-    if instance.status.usage is None:
+def usage_samples(known: Known, now: datetime) -> Iterator[Sample]:
+    """The time of an Instance until shortly before *now*, none of which is ever taken back.
+
+    Nothing where the operator keeps no ledger yet.
+    """
+    totals = served(known.instance, known.pod, None, now)
+    if totals is None:
         return
-    who, totals = identity(instance), metered(instance.status.usage, now)
+    who = identity(known.instance)
     yield Sample(f.PENDING, who, totals.pending_seconds)
     yield Sample(f.STOPPED, who, totals.stopped_seconds)
     for key, held in totals.allocated.items():
