@@ -11,7 +11,8 @@ import pytest
 from e2e.cluster.interrupts import heed_interrupts
 from e2e.node import RealNode, missing, running
 from e2e.tests.keys import User, new_user
-from e2e.tests.metering import Prometheus, measured
+from e2e.tests.metering import measured
+from e2e.tests.prometheus import Prometheus
 from e2e.tests.shop import DEPLOYMENT, open_shop
 from e2e.tests.team import Team, tenancy
 
