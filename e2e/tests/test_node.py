@@ -9,6 +9,7 @@ from e2e.node import RealNode
 from e2e.node.images.catalogue import BUSYBOX, PROBE
 from e2e.node.layout import NodeLayout
 from e2e.node.leftovers import left
+from e2e.tests.home import AT_HOME
 from e2e.tests.packets import Verdict, probe
 
 CHECKOUT = Path(__file__).parents[2]
@@ -58,7 +59,7 @@ def test_a_node_port_is_reached_from_outside(node: RealNode, namespace: str) -> 
 def test_a_node_that_goes_down_leaves_nothing(node: RealNode, tmp_path: Path) -> None:
     """A second one beside the first, by the command."""
     directory = tmp_path / "second"
-    program = (sys.executable, "-m", "e2e.node")
+    program = (*AT_HOME, sys.executable, "-m", "e2e.node")
     subprocess.run((*program, "up", "--dir", str(directory)), cwd=CHECKOUT, check=True)
     layout = NodeLayout(directory=directory)
     ids = [
@@ -86,7 +87,9 @@ def test_a_node_whose_owner_is_killed_leaves_nothing(node: RealNode, tmp_path: P
     )
     directory = tmp_path / "orphan"
     owner = subprocess.Popen(
-        (sys.executable, "-c", program, str(directory)), cwd=CHECKOUT, stdout=subprocess.PIPE
+        (*AT_HOME, sys.executable, "-c", program, str(directory)),
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
     )
     assert owner.stdout is not None
     lines = iter(owner.stdout.readline, b"")
