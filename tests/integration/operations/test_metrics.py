@@ -1,6 +1,7 @@
 """The page of metrics of a real operator: what it says of real Instances."""
 
 import asyncio
+import re
 import shutil
 import subprocess
 from datetime import datetime
@@ -9,15 +10,23 @@ import pytest
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.instance_status import Phase
+from gpustack_ctrl.metering.families import Group, catalogue
 from tests.cli.command import Process
 from tests.integration.operations.conftest import Maker
-from tests.integration.operations.scrape import about, operator, samples, shows
+from tests.integration.operations.scrape import Told, about, operator, samples, shows
 from tests.integration.world import TYPE, Wire, World, until
 
 __all__ = ["operator"]
 
 PROMTOOL = shutil.which("promtool")
 GI = 1 << 30
+USAGE = {family.name for family in catalogue() if family.group is Group.USAGE}
+PASSED = {"gpustack_instance_pending_seconds_total", "gpustack_instance_stopped_seconds_total"}
+
+
+def state_of(told: dict[str, list[Told]]) -> dict[str, list[Told]]:
+    """What is *told* but for times, which run on."""
+    return {name: held for name, held in told.items() if name not in USAGE}
 
 
 async def test_an_instance_of_a_type_without_cards(
@@ -28,17 +37,22 @@ async def test_an_instance_of_a_type_without_cards(
     status = (await world.is_in_phase("Ready"))["status"]
     told = await shows(operator, instance, "Ready")
     started = datetime.fromisoformat(status["startTime"]).timestamp()
+    digest = told["gpustack_instance_info"][0][0]["image_digest"]
     what = {"type": name, "node": status["nodeName"], "image": "workload:1"}
 
+    assert re.fullmatch("sha256:[0-9a-f]{64}", digest)
+    assert told.keys() >= PASSED
     assert {
-        "gpustack_instance_info": [(what, 1.0)],
+        "gpustack_instance_info": [({**what, "image_digest": digest}, 1.0)],
         "gpustack_instance_phase": [({"phase": "Ready"}, 1.0)],
         "gpustack_instance_ready": [({}, 1.0)],
         "gpustack_instance_cpu_limit_cores": [({}, 1.5)],
+        "gpustack_instance_cpu_request_cores": [({}, 0.188)],
         "gpustack_instance_memory_limit_bytes": [({}, 3.0 * GI)],
+        "gpustack_instance_memory_request_bytes": [({}, 3.0 * GI / 8)],
         "gpustack_instance_restarts_total": [({}, 0.0)],
         "gpustack_instance_start_time_seconds": [({}, started)],
-    } == told
+    } == state_of(told)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +87,15 @@ async def test_a_stopped_instance_keeps_what_it_is_and_loses_what_its_pod_was(
     await world.is_in_phase("Stopped")
     told = await shows(operator, instance, "Stopped")
 
+    what = {"type": TYPE, "node": "", "image": "workload:1", "image_digest": ""}
+
+    assert told.keys() >= PASSED
     assert {
-        "gpustack_instance_info": [({"type": TYPE, "node": "", "image": "workload:1"}, 1.0)],
+        "gpustack_instance_info": [(what, 1.0)],
         "gpustack_instance_phase": [({"phase": "Stopped"}, 1.0)],
         "gpustack_instance_ready": [({}, 0.0)],
         "gpustack_instance_accelerators": [({"family": "Whole"}, 1.0)],
-    } == told
+    } == state_of(told)
 
 
 async def test_failed_and_restarted_are_told(world: World, operator: Process) -> None:
