@@ -50,6 +50,7 @@ async def test_an_instance_of_a_type_without_cards(
         "gpustack_instance_cpu_request_cores": [({}, 0.188)],
         "gpustack_instance_memory_limit_bytes": [({}, 3.0 * GI)],
         "gpustack_instance_memory_request_bytes": [({}, 3.0 * GI / 8)],
+        "gpustack_instance_ephemeral_storage_limit_bytes": [({}, 15.0 * GI)],
         "gpustack_instance_restarts_total": [({}, 0.0)],
         "gpustack_instance_start_time_seconds": [({}, started)],
     } == state_of(told)
