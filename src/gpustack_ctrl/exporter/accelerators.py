@@ -68,6 +68,11 @@ class DeviceReader:
     clock: Clock
     _succeeded: dict[str, float] = attrs.field(factory=dict, init=False)
 
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self.sources) or self.socket is not None
+
     async def read(self, address: str) -> Devices:
         """What each source of the node with that *address* says, one after another.
 

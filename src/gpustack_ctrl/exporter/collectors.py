@@ -37,10 +37,13 @@ class Collectors:
         self._awake.set()
 
     def instance_changed(self, event: Event[Instance]) -> None:
-        """Note the node of an Instance that came or went; its Pod may have been known before."""
-        if event.old is None or event.new is None:
-            told = event.old or event.new
-            pod = self.shared.roster.pods.get(told.key) if told else None
+        """Note the node of an Instance that came or went; its Pod may have been known before.
+
+        One that went and came under the same name may be told as a change.
+        """
+        told = event.new or event.old
+        if told is not None and (not event.old or not event.new or event.old.uid != told.uid):
+            pod = self.shared.roster.pods.get(told.key)
             if pod is not None and pod.spec.nodeName:
                 self._changed.add(pod.spec.nodeName)
                 self._awake.set()

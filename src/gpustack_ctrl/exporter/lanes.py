@@ -19,6 +19,11 @@ class Lanes:
         self._slow = asyncio.Semaphore(slow)
         self._fast = asyncio.Semaphore(max(1, in_flight - slow))
 
+    @property
+    def slow_is_full(self) -> bool:
+        """Whether one would have to wait in the lane of those that failed last."""
+        return self._slow.locked()
+
     @asynccontextmanager
     async def entered(self, *, failed_before: bool) -> AsyncIterator[None]:
         """Have a place for the length of the block."""
