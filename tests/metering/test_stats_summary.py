@@ -12,8 +12,9 @@ from gpustack_ctrl.metering.uses import PodUse, UnreadableError, VolumeUse
 from tests.metering.summaries import MIB, UID, container, cpu, pod_stats, summary, volume
 
 EMPTY = PodUse()
+finite = st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    st.none() | st.booleans() | st.integers() | finite | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=5,
 )
