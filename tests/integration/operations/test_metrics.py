@@ -47,7 +47,7 @@ async def test_an_instance_of_a_type_without_cards(
         "gpustack_instance_phase": [({"phase": "Ready"}, 1.0)],
         "gpustack_instance_ready": [({}, 1.0)],
         "gpustack_instance_cpu_limit_cores": [({}, 1.5)],
-        "gpustack_instance_cpu_request_cores": [({}, 0.188)],
+        "gpustack_instance_cpu_request_cores": [({}, 1.2)],
         "gpustack_instance_memory_limit_bytes": [({}, 3.0 * GI)],
         "gpustack_instance_memory_request_bytes": [({}, 3.0 * GI / 8)],
         "gpustack_instance_ephemeral_storage_limit_bytes": [({}, 15.0 * GI)],
