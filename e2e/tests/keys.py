@@ -51,10 +51,9 @@ class Login:
     alias: str
 
     def is_open(self) -> bool:
-        """Whether the server answers.
+        """Whether the server answers through its node port.
 
-        That is a moment after the Instance is Ready: no probe watches the server, lest one that
-        hangs takes the workload's own ports away.
+        It listens when the Instance is Ready; kube-proxy may open the way a moment later.
         """
         try:
             with socket.create_connection((NODE_ADDRESS, self.port), timeout=5) as connection:
@@ -112,9 +111,9 @@ class Login:
         )
 
 
-def new_user(folder: Path) -> User:
-    """Return somebody with a new key pair."""
+def new_user(folder: Path, sort: str = "ed25519") -> User:
+    """Return somebody with a new key pair of a *sort*."""
     made = User(folder=folder)
-    generate = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", str(made.key))
+    generate = ("ssh-keygen", "-q", "-t", sort, "-N", "", "-C", "me", "-f", str(made.key))
     subprocess.run(generate, check=True)
     return made

@@ -17,7 +17,7 @@ from e2e.node.images.catalogue import DEBIAN
 from e2e.node.layout import NODE_ADDRESS
 from e2e.tests.keys import Login, User, new_user
 from e2e.tests.seats import WAYS, Seat, login_spec, seat
-from e2e.tests.team import Team, condition
+from e2e.tests.team import Team, Wire, condition
 from e2e.tests.terminal import terminal
 
 ROTATION_SECONDS = 90
@@ -224,6 +224,25 @@ def test_i4_a_session_does_not_outlive_the_workload(team: Team, user: User, kind
     assert "in\n" == user.reaching(instance).run("echo in").stdout, "and the next one works"
 
 
+def test_i4_a_server_beside_main_is_ready_when_it_listens(team: Team, user: User) -> None:
+    """The same container as an Instance's, but for a server that takes its time."""
+    team.add_keys("me", user.public)
+    team.running(**login_spec(DEBIAN))
+    spec = (team.pod() or {})["spec"]
+    team.edit(stop=True)
+    team.wait_for("Stopped")
+    sshd = next(held for held in spec["containers"] if held["name"] == "sshd")
+    slow = ["sh", "-c", "sleep 3; exec /opt/ssh-server/entrypoint"]
+    volumes = [held for held in spec["volumes"] if held["name"].startswith("ssh-")]
+    alone = {"containers": [{**sshd, "command": slow, "resources": {}}], "volumes": volumes}
+    team.make("pods", {"metadata": {"name": "slow"}, "spec": alone})
+    began = time.monotonic()
+    until(lambda: _is_ready(team.find("pods", "slow")), "the server is not ready", seconds=30)
+
+    assert time.monotonic() - began > 3
+    assert ":0016 " in team.exec("cat", "/proc/net/tcp", name="slow", container="sshd")
+
+
 def test_i4_the_status_has_a_line_to_paste(place: Seat) -> None:
     words = place.instance["status"]["ssh"]["command"].split()
     own = [f"-i{place.user.key}", f"-oUserKnownHostsFile={place.user.folder}/known_hosts"]
@@ -266,6 +285,11 @@ def test_i4_without_port_22_the_remedy_that_is_told_works(
 
     assert ("False", "PortNotListed") == (told["status"], told["reason"])
     assert (0, "in\n") == (done.returncode, done.stdout), done.stderr
+
+
+def _is_ready(pod: Wire | None) -> bool:
+    told = pod["status"].get("conditions", []) if pod else []
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in told)
 
 
 def _load(agent: Path, key: Path) -> None:

@@ -5,6 +5,7 @@
  *   login               an interactive shell of the workload
  *   login -c COMMAND    COMMAND in a shell of the workload, or the sftp server
  *   login --watch       ends what sessions left behind whenever a workload ends
+ *   login --await       waits until the SSH server listens; the container's postStart hook
  */
 #include "enter.h"
 #include "program.h"
@@ -15,9 +16,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GRACE_MS 2000
 #define RETRY_MS 1000
+#define STEP_MS 5
+#define PATIENCE_MS 10000
+/* sshd writes it once it listens; sshd_config knows the path, too. */
+#define LISTENS "/run/sshd.pid"
 
 static int open_session(char *command)
 {
@@ -59,13 +65,24 @@ static int watch(void)
 	}
 }
 
+/* The kubelet calls the container ready when this returns. A hook that fails would end it, so a
+ * server that does not come is left to tell of itself. */
+static int await_server(void)
+{
+	for (int waited = 0; access(LISTENS, F_OK) && waited < PATIENCE_MS; waited += STEP_MS)
+		poll(NULL, 0, STEP_MS);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--watch"))
 		return watch();
+	if (argc == 2 && !strcmp(argv[1], "--await"))
+		return await_server();
 	if (argc == 3 && !strcmp(argv[1], "-c"))
 		return open_session(argv[2]);
 	if (argc == 1)
 		return open_session(NULL);
-	return refuse("usage: login [-c COMMAND | --watch]", NULL);
+	return refuse("usage: login [-c COMMAND | --watch | --await]", NULL);
 }

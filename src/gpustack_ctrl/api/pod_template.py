@@ -63,6 +63,11 @@ class Lifecycle:
     postStart: Handler
 
 
+def started_by(*command: str) -> Lifecycle:
+    """A life that begins with *command*, beside the container's own program."""
+    return Lifecycle(postStart=Handler(exec=Exec(command=command)))
+
+
 @attrs.frozen(kw_only=True)
 class Container:
     """A container to run."""

@@ -11,12 +11,11 @@ from gpustack_ctrl.api.pod_template import (
     Container,
     ContainerSecurity,
     EmptyDir,
-    Exec,
-    Handler,
     Lifecycle,
     Sysctl,
     Volume,
     VolumeMount,
+    started_by,
 )
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
 from gpustack_ctrl.reconcilers.pod_template.login import (
@@ -87,7 +86,7 @@ def hook(seen: InstanceSnapshot, granted: Resources) -> Lifecycle | None:
     """What starts the server whenever `main` starts. It always succeeds: see start.c."""
     if not has_server_inside(seen, granted):
         return None
-    return Lifecycle(postStart=Handler(exec=Exec(command=(f"{PROGRAMS}/start",))))
+    return started_by(f"{PROGRAMS}/start")
 
 
 def inside_volumes(seen: InstanceSnapshot, granted: Resources) -> tuple[Volume, ...]:

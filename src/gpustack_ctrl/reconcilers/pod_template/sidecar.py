@@ -6,7 +6,13 @@ order, and the device plugin answers the request for visibility from what `main`
 
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.core import ResourceRequirements
-from gpustack_ctrl.api.pod_template import Container, ContainerSecurity, Volume, VolumeMount
+from gpustack_ctrl.api.pod_template import (
+    Container,
+    ContainerSecurity,
+    Volume,
+    VolumeMount,
+    started_by,
+)
 from gpustack_ctrl.reconcilers.pod_template.grants import Resources
 from gpustack_ctrl.reconcilers.pod_template.login import (
     HOST_KEY,
@@ -18,6 +24,8 @@ from gpustack_ctrl.reconcilers.pod_template.login import (
 from gpustack_ctrl.reconcilers.snapshot import InstanceSnapshot
 
 OWNER_MAY_READ = 0o400
+# A startup probe would tell the same up to a second later, since the kubelet looks once a second.
+_READY_WHEN_IT_LISTENS = started_by("/opt/ssh-server/login", "--await")
 
 
 def has_sidecar(seen: InstanceSnapshot, granted: Resources) -> bool:
@@ -41,6 +49,7 @@ def sidecar(seen: InstanceSnapshot, granted: Resources) -> tuple[Container, ...]
                 VolumeMount(name=KEYS, mountPath="/etc/gpustack/authorized-keys", readOnly=True),
                 VolumeMount(name=HOST_KEY, mountPath="/etc/gpustack/host-key", readOnly=True),
             ),
+            lifecycle=_READY_WHEN_IT_LISTENS,
             securityContext=ContainerSecurity(
                 runAsUser=0, runAsGroup=0, privileged=seen.instance.spec.privileged or None
             ),
