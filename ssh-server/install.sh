@@ -18,6 +18,7 @@ inside="$root/opt/ssh-server/inside"
 install -d -m 0755 "$inside" "$inside/empty"
 install -m 0755 "$programs"/inside/* "$programs/sftp-server" "$inside/"
 sed -e '/^HostKey /d' -e '/^UsePAM /d' \
+	-e '/^PidFile /d' -e '/hook waits for it/d' -e '/^PrintLastLog /d' \
 	-e 's#/etc/gpustack/authorized-keys/#/.gpustack/authorized-keys/#' \
 	-e 's#/opt/ssh-server/#/.gpustack/ssh/#' \
 	"$here/sshd_config" > "$inside/sshd_config"

@@ -140,6 +140,9 @@ def offers(manufacturer: str) -> tuple[tuple[str, int, str], ...]:
         (f"{base}.partitioned", 7 * _CARDS, visible),
         (f"{base}.partitioned.{profile}", 2 * _CARDS, "SIMULATED_PROFILE"),
         (f"device.gpustack.ai/{manufacturer}.visibility", 10 * _CARDS, visible),
+        # HAMi's names. Its own scheduler would take them for what they are: parts of a card.
+        (f"{base}mem-percentage", 100 * _CARDS, "SIMULATED_MEMORY"),
+        (f"{base}cores", 100 * _CARDS, "SIMULATED_CORES"),
     )
 
 

@@ -26,6 +26,7 @@
 
 #define STEP_MS 5
 #define PATIENCE_MS 1000
+#define RETRY_MS 1000
 #define LONGEST_PAUSE_S 60
 
 /* What the server says goes to the workload's log, if that may be written to: it says little. */
@@ -86,13 +87,24 @@ static void await(pid_t server)
 	}
 }
 
+/* On an address that is free the server would listen all the same, and call that success. */
+static void await_port(const char *port)
+{
+	if (!is_listening(atoi(port)))
+		return;
+	fprintf(stderr, "ssh-server: port %s is taken: nobody can log in while it is\n", port);
+	while (is_listening(atoi(port)))
+		poll(NULL, 0, RETRY_MS);
+}
+
 static void keep_running(const char *port)
 {
 	pid_t self = getpid();
 	int key = private_key();
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	for (int pause_s = 1; key >= 0; pause_s = pause_s < LONGEST_PAUSE_S / 2 ? 2 * pause_s : LONGEST_PAUSE_S) {
+	for (int pause_s = 1; key >= 0; pause_s = pause_s < LONGEST_PAUSE_S ? 2 * pause_s : pause_s) {
+		await_port(port);
 		time_t began = time(NULL);
 		pid_t server = fork();
 		if (!server)
