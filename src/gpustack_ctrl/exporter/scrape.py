@@ -5,6 +5,7 @@ page of many megabytes holds nobody up.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 import attrs
 from aiohttp import hdrs, web
@@ -40,11 +41,18 @@ class Scrapes:
         packed = accepts_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))
         response = web.StreamResponse(headers=_headers(content_type, packed=packed))
         await response.prepare(request)
-        for piece in (_packed if packed else _plain)(pieces, encode(self.registry)):
+        if request.method != hdrs.METH_HEAD:  # aiohttp would send a body all the same.
+            told = (_packed if packed else _plain)(pieces, encode(self.registry))
+            with suppress(ConnectionError):  # The scraper went away: nobody waits for the rest.
+                await self._write(response, told)
+        return response
+
+    async def _write(self, response: web.StreamResponse, told: Iterator[bytes]) -> None:
+        """Send what is *told*, and give others their turn after each piece."""
+        for piece in told:
             await response.write(piece)
             await self.clock.sleep(0)
         await response.write_eof()
-        return response
 
 
 def _headers(content_type: str, *, packed: bool) -> Mapping[str, str]:
