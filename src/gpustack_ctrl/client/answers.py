@@ -12,6 +12,8 @@ from gpustack_ctrl.client.errors import one_line
 LARGEST_BYTES = 16 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 OK = 200
+AS_IT_IS = {"Accept-Encoding": "identity"}
+"""No answer is unpacked: a small one could become a very large one."""
 _REFUSALS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
 
 
@@ -38,7 +40,7 @@ async def answer(session: aiohttp.ClientSession, question: Question) -> bytes:
             if response.status != OK:
                 raise _refused(question, response.status)
             return await _body(question, response)
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:  # The URL, too.
         raise _failed(question, error) from error
 
 

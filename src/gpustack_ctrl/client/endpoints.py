@@ -5,7 +5,7 @@ from typing import Self
 
 import aiohttp
 
-from gpustack_ctrl.client.answers import Question, answer
+from gpustack_ctrl.client.answers import AS_IT_IS, Question, answer
 from gpustack_ctrl.client.kubelets import CONNECT_SECONDS
 from gpustack_ctrl.client.sessions import watchful_socket
 
@@ -23,7 +23,8 @@ class Endpoints:
         connector = aiohttp.TCPConnector(limit=0, ssl=not insecure, socket_factory=watchful_socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
-            headers=headers,
+            headers={**AS_IT_IS, **(headers or {})},
+            auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,

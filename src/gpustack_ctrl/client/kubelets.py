@@ -8,7 +8,7 @@ import attrs
 
 from gpustack_ctrl.api.core import Node
 from gpustack_ctrl.api.errors import SourceError
-from gpustack_ctrl.client.answers import Question, answer
+from gpustack_ctrl.client.answers import AS_IT_IS, Question, answer
 from gpustack_ctrl.client.credentials import Connection
 from gpustack_ctrl.client.sessions import Endpoint, watchful_socket
 
@@ -30,6 +30,7 @@ class Kubelets:
         self._insecure = insecure
         self._endpoint: Endpoint | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._before: aiohttp.ClientSession | None = None
 
     async def get(self, node: Node, path: str) -> bytes:
         """What the kubelet of *node* answers at *path*; raise `SourceError`.
@@ -46,9 +47,9 @@ class Kubelets:
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        held, self._session, self._before = (self._session, self._before), None, None
+        for session in held:
+            await _closed(session)
 
     async def __aenter__(self) -> Self:
         return self
@@ -66,13 +67,17 @@ class Kubelets:
         return await answer(await self._current(), question)
 
     async def _current(self) -> aiohttp.ClientSession:
-        """The session for the certificates that are valid now."""
+        """The session for the certificates that are valid now.
+
+        The one before it is left open, for what is on its way, until it is replaced, too.
+        """
         endpoint = self._connection.endpoint
-        if endpoint != self._endpoint:
-            await self.close()
-            self._endpoint = endpoint
-        self._session = self._session or self._opened(endpoint)
-        return self._session
+        if self._session is not None and endpoint == self._endpoint:
+            return self._session
+        oldest, self._before, self._endpoint = self._before, self._session, endpoint
+        self._session = current = self._opened(endpoint)
+        await _closed(oldest)
+        return current
 
     def _opened(self, endpoint: Endpoint) -> aiohttp.ClientSession:
         verified = attrs.evolve(endpoint, verified=not self._insecure)
@@ -83,10 +88,16 @@ class Kubelets:
         return aiohttp.ClientSession(
             connector=connector,
             timeout=timeout,
-            headers={"Accept-Encoding": "identity"},
+            headers=AS_IT_IS,
+            auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
         )
+
+
+async def _closed(session: aiohttp.ClientSession | None) -> None:
+    if session is not None:
+        await session.close()
 
 
 def _authority(node: Node) -> str:
