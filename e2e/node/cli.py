@@ -13,6 +13,7 @@ from e2e.node.lifecycle import down, holds_node, running, up
 from e2e.node.programs import build
 from e2e.node.real_node import RealNode
 from e2e.node.requirements import lacking, missing
+from e2e.node.upstream import suite
 
 _SHELL = "/bin/sh"
 
@@ -37,7 +38,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("build", help="make programs and images, unless they are there")
     command.set_defaults(do=_build)
-    command = commands.add_parser("prepare", help="the same, or tell why no node can run here")
+    command = commands.add_parser(
+        "prepare", help="the same for the tests, or tell why no node can run"
+    )
     command.set_defaults(do=_prepare)
     command = commands.add_parser("lacking", help="tell which Debian packages are missing")
     command.set_defaults(do=_lacking)
@@ -72,6 +75,7 @@ def _prepare(options: argparse.Namespace) -> int:
     if complaint:
         print(f"no real node on this machine: {complaint}")
         return 0
+    suite()
     return _build(options)
 
 
