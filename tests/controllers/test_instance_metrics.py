@@ -86,7 +86,9 @@ def test_an_instance_that_nobody_has_looked_at_is_pending() -> None:
 
     assert [({"phase": "Pending"}, 1)] == of_box("phase", **told)
     assert [({}, 0)] == of_box("ready", **told)
-    assert [({"image": IMAGE, "image_digest": "", "node": "", "type": "small"}, 1)] == of_box("info", **told)
+    assert [({"image": IMAGE, "image_digest": "", "node": "", "type": "small"}, 1)] == of_box(
+        "info", **told
+    )
 
 
 @pytest.mark.parametrize("series", ["cpu_limit_cores", "memory_limit_bytes", "restarts_total",
@@ -100,7 +102,9 @@ def test_a_running_instance_is_told_with_what_its_pod_has() -> None:
 
     assert [({}, 1)] == of_box("ready", **told)
     assert [({"phase": "Ready"}, 1)] == of_box("phase", **told)
-    assert [({"image": IMAGE, "image_digest": "", "node": "node-1", "type": "small"}, 1)] == of_box("info", **told)
+    assert [({"image": IMAGE, "image_digest": "", "node": "node-1", "type": "small"}, 1)] == of_box(
+        "info", **told
+    )
     assert [({}, 1.5)] == of_box("cpu_limit_cores", **told)
     assert [({}, 2 << 30)] == of_box("memory_limit_bytes", **told)
     assert [({}, 2)] == of_box("restarts_total", **told)
