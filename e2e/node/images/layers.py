@@ -14,6 +14,8 @@ from e2e.cluster.errors import ClusterError
 from e2e.cluster.programs import cache_home
 
 _QUOTED = 600
+_FINGERPRINT = "[0-9a-f]" * 16
+_AT_WORK_SECONDS = 3600.0
 
 
 @attrs.frozen(kw_only=True)
@@ -46,11 +48,18 @@ class Layer:
         for layer in self.below:
             layer.made()
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with self.folder.with_suffix(".lock").open("a") as lock:
+        self._lock.touch()
+        with self._lock.open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not self.folder.exists():
                 self._make()
+                self._remove_older()
         return self.folder
+
+    @property
+    def _lock(self) -> Path:
+        """Held by who makes the layer, touched by who takes it."""
+        return self.folder.with_suffix(".lock")
 
     def _make(self) -> None:
         print(f"making image layer {self.name}", flush=True)
@@ -60,6 +69,15 @@ class Layer:
         partial.chmod(0o755)
         self.make(Work(folder=partial, below=tuple(layer.folder for layer in self.below)))
         partial.rename(self.folder)
+
+    def _remove_older(self) -> None:
+        """Remove layers of this name made otherwise, unless somebody may be at work with them."""
+        now = self._lock.stat().st_mtime
+        for lock in self.folder.parent.glob(f"{self.name}-{_FINGERPRINT}.lock"):
+            if now - lock.stat().st_mtime > _AT_WORK_SECONDS:
+                for path in lock.parent.glob(f"{lock.stem}.*"):
+                    _remove(path)
+                _remove(lock.with_suffix(""))
 
 
 @attrs.frozen(kw_only=True)
@@ -107,3 +125,10 @@ class Work:
         finally:
             for place in (work, stack):
                 shutil.rmtree(place, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
