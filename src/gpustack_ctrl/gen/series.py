@@ -6,6 +6,7 @@ import attrs
 
 from gpustack_ctrl.gen.markdown import HEAD, joined, table
 from gpustack_ctrl.metering import families as f
+from gpustack_ctrl.metering.accelerators.readings import EntryPoint
 from gpustack_ctrl.metering.families import Family, Group, catalogue
 
 _HEADINGS = {
@@ -49,6 +50,7 @@ _BY_CONTENT = {
     f.ACCELERATOR_ALLOCATED: "1 for each type and family it ever had, at most 64",
     f.VOLUME_USED: "1 for each volume",
     f.VOLUME_CAPACITY: "1 for each volume",
+    f.CAPABILITY: "at most 2 for each accelerator, also for those whose Pod nobody knows",
 }
 
 
@@ -60,7 +62,8 @@ class Fleet:
     nodes: int = 500
     accelerators_each: int = 1
     volumes_each: int = 1
-    sources: int = 2
+    sources: int = 3
+    """The kubelet, its shorter page where that is needed, and one of accelerators."""
 
 
 def series_page() -> str:
@@ -118,7 +121,8 @@ def each(group: Group, fleet: Fleet) -> Each:
     """How many series of *group* there are at most."""
     if group is Group.COLLECTION:
         of_source = sum(family.labels[:2] == f.COLLECTION for family in _of(group))
-        return Each(instance=fleet.sources, node=of_source * fleet.sources)
+        gaps = len(EntryPoint) * fleet.accelerators_each
+        return Each(instance=1 + gaps, node=of_source * fleet.sources)
     held = [family for family in _of(group) if family is not f.INSTANCES]
     devices = sum(family.labels == f.DEVICE for family in held)
     return Each(instance=len(held) + devices * (fleet.accelerators_each - 1), node=0)
