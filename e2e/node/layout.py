@@ -16,6 +16,11 @@ NODE_ADDRESS = "10.77.0.2"
 CLIENT_ADDRESS = "10.77.0.3"
 POD_RANGE = "10.244.0.0/16"
 NODE_POD_RANGE = "10.244.0.0/24"
+# Another node, which is a network alone, and this one's address towards it.
+OTHER_NODE_ADDRESS = "192.168.50.12"
+TO_OTHER_NODE_ADDRESS = "192.168.50.11"
+OTHER_NODE_POD_RANGE = "10.244.2.0/24"
+OTHER_NODE_TUNNEL = "10.244.2.0"
 SERVICE_RANGE = "10.96.0.0/16"
 DNS_ADDRESS = "10.96.0.10"
 # Every node has a machine of namespaces to itself, so the usual ports are free.
@@ -42,6 +47,16 @@ class NodeLayout(Layout):
     def client_network(self) -> str:
         """The network namespace of whoever is outside, by name."""
         return f"{self.name}-client"
+
+    @property
+    def other_network(self) -> str:
+        """The network namespace that plays another node, by name."""
+        return f"{self.name}-other"
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """All network namespaces, by name."""
+        return self.node_network, self.client_network, self.other_network
 
     @property
     def processes(self) -> Path:

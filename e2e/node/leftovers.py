@@ -28,7 +28,7 @@ def remove_files(layout: NodeLayout, *, keep_log: bool) -> None:
 
 
 def _left(layout: NodeLayout) -> Iterator[str]:
-    for name in (layout.node_network, layout.client_network):
+    for name in layout.networks:
         if network_path(name).exists():
             yield f"network namespace {name} with processes {users(name)}"
     processes = [path.name for path in layout.processes.glob("*") if _runs(path, layout)]

@@ -1,4 +1,4 @@
-"""Two network namespaces and the cable between them: the node, and a client outside."""
+"""Network namespaces and the cables between them: the node, a client outside, another node."""
 
 import ctypes
 import os
@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from e2e.node.layout import CLIENT_ADDRESS, NODE_ADDRESS, NodeLayout, network_path
+from e2e.node.layout import (
+    CLIENT_ADDRESS,
+    NODE_ADDRESS,
+    OTHER_NODE_ADDRESS,
+    OTHER_NODE_POD_RANGE,
+    OTHER_NODE_TUNNEL,
+    TO_OTHER_NODE_ADDRESS,
+    NodeLayout,
+    network_path,
+)
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NEW_NETWORK = 0x40000000  # CLONE_NEWNET
@@ -27,23 +36,34 @@ def inside(network: str) -> tuple[str, ...]:
 
 
 def lay(layout: NodeLayout) -> None:
-    """Make both namespaces and connect them; the client is the node's way out."""
-    node, client = layout.node_network, layout.client_network
-    for network in (node, client):
+    """Make the namespaces and connect them; the client is the node's way out."""
+    node, client, other = layout.node_network, layout.client_network, layout.other_network
+    for network in layout.networks:
         ip("netns", "add", network)
         ip("-n", network, "link", "set", "lo", "up")
-    ip("-n", node, "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", client)
-    for network, address in ((node, NODE_ADDRESS), (client, CLIENT_ADDRESS)):
-        ip("-n", network, "address", "add", f"{address}/24", "dev", "eth0")
-        ip("-n", network, "link", "set", "eth0", "up")
+    _connect((node, "eth0", NODE_ADDRESS), (client, "eth0", CLIENT_ADDRESS))
+    _connect((node, "eth1", TO_OTHER_NODE_ADDRESS), (other, "eth0", OTHER_NODE_ADDRESS))
     ip("-n", node, "route", "add", "default", "via", CLIENT_ADDRESS)
+    ip("-n", node, "route", "add", OTHER_NODE_POD_RANGE, "via", OTHER_NODE_ADDRESS)
+    ip("-n", other, "route", "add", "default", "via", TO_OTHER_NODE_ADDRESS)
+    ip("-n", other, "address", "add", f"{OTHER_NODE_TUNNEL}/32", "dev", "lo")
     forward = ("sysctl", "-qw", "net.ipv4.ip_forward=1")
     subprocess.run((*inside(node), *forward), check=True)
 
 
+def _connect(*ends: tuple[str, str, str]) -> None:
+    """Lay a cable between two ends, each a namespace, a name there and an address."""
+    (one, name, _), (two, peer, _) = ends
+    cable = ("link", "add", name, "type", "veth", "peer", "name", peer, "netns", two)
+    ip("-n", one, *cable)
+    for network, device, address in ends:
+        ip("-n", network, "address", "add", f"{address}/24", "dev", device)
+        ip("-n", network, "link", "set", device, "up")
+
+
 def remove(layout: NodeLayout) -> None:
-    """Delete both namespaces; links and filter rules go with them."""
-    for network in (layout.node_network, layout.client_network):
+    """Delete the namespaces; links and filter rules go with them."""
+    for network in layout.networks:
         if network_path(network).exists():
             ip("netns", "delete", network)
 

@@ -7,6 +7,7 @@ import attrs
 
 from e2e.node import RealNode
 from e2e.node.images.small import probe as probe_layer
+from e2e.node.network import inside
 
 _MILLISECONDS = "1000"
 _UNANSWERED = ("refused", "timeout", "closed", "no answer", "No route to host")
@@ -68,6 +69,14 @@ def probe_from_node(
 ) -> Answer:
     """Return what a packet from the node's own network, from its address *source*, came to."""
     own = (*node.box.prefix(), str(_program()))
+    return _answer(*own, protocol, address, str(port), _MILLISECONDS, source)
+
+
+def probe_from_network(
+    network: str, protocol: str, address: str, port: int, *, source: str
+) -> Answer:
+    """Return what a packet from the namespace *network*, from its address *source*, came to."""
+    own = (*inside(network), str(_program()))
     return _answer(*own, protocol, address, str(port), _MILLISECONDS, source)
 
 

@@ -11,20 +11,27 @@ from e2e.cluster import until
 from e2e.node import RealNode
 from e2e.node.images.catalogue import DNS, PROBE
 from e2e.node.images.small import probe as probe_layer
-from e2e.node.layout import DNS_ADDRESS, NODE_ADDRESS, NODE_POD_RANGE
-from e2e.node.network import ip
-from e2e.tests.packets import Answer, Verdict, probe, probe_from_node, probe_from_pod
+from e2e.node.layout import (
+    DNS_ADDRESS,
+    NODE_ADDRESS,
+    NODE_POD_RANGE,
+    OTHER_NODE_ADDRESS,
+    OTHER_NODE_TUNNEL,
+)
+from e2e.node.network import inside, ip
+from e2e.tests.packets import (
+    Answer,
+    Verdict,
+    probe,
+    probe_from_network,
+    probe_from_node,
+    probe_from_pod,
+)
 from e2e.tests.team import Team, node_ports, tenancy
 
 # Addresses of machines that are not here; the client outside answers for them.
-ELSEWHERE = (
-    "203.0.113.10",
-    "192.168.50.12",
-    "169.254.169.254",
-    "169.254.20.10",
-    "10.244.2.0",
-    "10.244.9.9",
-)
+ELSEWHERE = ("203.0.113.10", "169.254.169.254", "169.254.20.10", "10.244.9.9")
+ANOTHER_NODE = (OTHER_NODE_ADDRESS, OTHER_NODE_TUNNEL)
 GATEWAY = "10.244.0.1"
 NAME = "a.example.test"
 _TCP_PORTS = (22, 53, 80, 5432, 8080, 9400, 40000)
@@ -60,6 +67,9 @@ class Town:
         if source in ("node", "gateway"):
             own = GATEWAY if source == "gateway" else NODE_ADDRESS
             return probe_from_node(self.node, protocol, address, number, source=own)
+        if source in ANOTHER_NODE:
+            network = self.node.layout.other_network
+            return probe_from_network(network, protocol, address, number, source=source)
         return probe(protocol, address, number, source="" if source == "outside" else source)
 
     def _at(self, target: str, port: int) -> tuple[str, int]:
@@ -131,14 +141,21 @@ HOMES = {
 
 @contextmanager
 def _elsewhere(node: RealNode) -> Iterator[None]:
-    """Let the client outside answer for machines that are not here."""
+    """Let another node answer, and the client outside for machines that are not here."""
     client = node.layout.client_network
     for address in ELSEWHERE:
         ip("-n", client, "address", "replace", f"{address}/32", "dev", "lo")
     ip("-n", client, "route", "replace", NODE_POD_RANGE, "via", NODE_ADDRESS)
+    with _serving(client), _serving(node.layout.other_network):
+        until(lambda: probe("tcp", ELSEWHERE[0], 80).verdict is Verdict.ALLOW, "nobody is there")
+        yield
+
+
+@contextmanager
+def _serving(network: str) -> Iterator[None]:
+    """Have a server in *network* for the length of the block."""
     program = str(probe_layer().made() / "probe")
-    server = subprocess.Popen((program, "serve", *_SERVE_ELSEWHERE))
-    until(lambda: probe("tcp", ELSEWHERE[0], 80).verdict is Verdict.ALLOW, "nobody is elsewhere")
+    server = subprocess.Popen((*inside(network), program, "serve", *_SERVE_ELSEWHERE))
     try:
         yield
     finally:

@@ -25,8 +25,9 @@ class Row:
         return f"{self.number} {self.source} to {self.target} {self.way}"
 
 
-# Names are those of town.py. Addresses are machines that are not here: the client outside
-# sends and answers in their name, so the packets are real and their senders are not.
+# Names are those of town.py, and so are addresses. Another node is a network of its own; for
+# machines that are simulated the client outside sends and answers, so that the packets are
+# real and their senders are not.
 ROWS = (
     Row(1, "a1", "a2", "TCP 8080", A),
     Row(1, "a1", "a2", "UDP 8080", A),
@@ -51,13 +52,13 @@ ROWS = (
     Row(19, "a1", "203.0.113.10", "UDP 4500", A),
     Row(20, "node", "a1", "TCP 8080", A, "the hosting node"),
     Row(21, "gateway", "a1", "TCP 8080", A, "the hosting node, by its address inside the CIDRs"),
-    Row(22, "192.168.50.12", "a1", "TCP 8080", A, "another node, simulated"),
-    Row(23, "10.244.2.0", "a1", "TCP 8080", D, "the tunnel of another node, simulated"),
-    Row(24, "a1", "192.168.50.12", "TCP 10250", A, "another node, simulated"),
+    Row(22, "192.168.50.12", "a1", "TCP 8080", A, "another node"),
+    Row(23, "10.244.2.0", "a1", "TCP 8080", D, "the tunnel of another node"),
+    Row(24, "a1", "192.168.50.12", "TCP 10250", A, "another node"),
     Row(25, "a1", "169.254.169.254", "TCP 80", A, "simulated"),
     Row(26, "a1", "169.254.20.10", "UDP 53", A, "simulated"),
     Row(27, "a1", "10.244.9.9", "TCP 80", D, "simulated"),
-    Row(32, "192.168.50.12", "a1", "TCP 22", A, "on the host of another node, simulated"),
+    Row(32, "192.168.50.12", "a1", "TCP 22", A, "on the host of another node"),
     Row(32, "host", "a1", "TCP 22", A, "on the host of this node"),
     Row(33, "a1", "a1", "TCP 8080", A),
     Row(34, "prom", "b2", "TCP 80", A),
