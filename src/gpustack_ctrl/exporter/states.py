@@ -9,7 +9,7 @@ import asyncio
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import ClassVar
 
 import attrs
@@ -19,7 +19,6 @@ from gpustack_ctrl.api.core import Pod
 from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_status import Phase
 from gpustack_ctrl.api.meta import Object, ObjectKey
-from gpustack_ctrl.exporter.floors import Floors
 from gpustack_ctrl.exporter.pages import Pages
 from gpustack_ctrl.exporter.roster import Roster
 from gpustack_ctrl.metering.exposition import Sample
@@ -47,15 +46,13 @@ class States:
     )
     _changed: set[int] = attrs.field(factory=set, init=False)
     _counts: Counter[tuple[str, Phase]] = attrs.field(factory=Counter, init=False)
-    _floors: Floors = attrs.field(factory=Floors, init=False)
+    _latest: datetime = attrs.field(default=datetime.min.replace(tzinfo=UTC), init=False)
     _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     def instance_changed(self, event: Event[Instance]) -> None:
         """Note that an Instance is another, is new, or is gone."""
         if event.old is not None:
             self._uncount(event.old.key)
-        if event.old is not None and _is_gone(event.old, event.new):
-            self._floors.forget(event.old.key)
         if event.new is not None:
             self._count(event.new)
         self._note(event)
@@ -94,9 +91,14 @@ class States:
     def _render(self, share: int) -> None:
         name, held = f"state/{share:03}", self._instances(share)
         if held:
-            self.pages.put(name, self._samples(held, self.clock.now()))
+            self.pages.put(name, self._samples(held, self._now()))
         else:
             self.pages.drop(name)
+
+    def _now(self) -> datetime:
+        """The time of day, but never earlier than before: a counter must not go back."""
+        self._latest = max(self._latest, self.clock.now())
+        return self._latest
 
     def _instances(self, share: int) -> list[Instance]:
         found = (self.roster.instances.get(key) for key in sorted(self._held[share]))
@@ -111,7 +113,7 @@ class States:
 
     def _of(self, known: Known, now: datetime) -> Iterator[Sample]:
         yield from state_samples(known)
-        yield from self._floors.raised(known.instance.key, usage_samples(known, now))
+        yield from usage_samples(known, now)
 
     def _note(self, event: Event[Instance] | Event[Pod]) -> None:
         for obj in (event.old, event.new):
@@ -135,7 +137,3 @@ class States:
 def share_of(key: ObjectKey) -> int:
     """Which share tells of the Instance *key*, and of its Pod."""
     return zlib.crc32(str(key).encode()) % SHARES
-
-
-def _is_gone(old: Instance, new: Instance | None) -> bool:
-    return new is None or new.uid != old.uid
