@@ -66,7 +66,7 @@ async def _prepared(client: Client, options: Options, metrics: Metrics) -> Opera
         clock=CLOCK,
         metrics=metrics,
     )
-    await check(client.rest, [informer.list_watch for informer in _all(parts)])
+    await check(client.rest, [it.list_watch for it in _all(parts)], installs=True)
     await compare(client.rest)
     return parts
 

@@ -59,13 +59,17 @@ async def _answers(rest: Rest, kind: Resource, namespace: str) -> bool:
     return True
 
 
-async def check(rest: Rest, sources: Iterable[ListWatch]) -> None:
-    """Raise StartError if a CRD is missing, ForbiddenError if something may not be listed."""
+async def check(rest: Rest, sources: Iterable[ListWatch], *, installs: bool = False) -> None:
+    """Raise StartError if a CRD is missing, ForbiddenError if something may not be listed.
+
+    *installs* is whether the command could have installed them.
+    """
     absent = await missing(rest, _OURS)
     if absent:
         raise StartError(
             f"the API server does not serve {_named(absent)}: install the CRDs with "
-            "`gpustack-ctrl crds | kubectl apply -f -`, or start with --install-crds"
+            "`gpustack-ctrl crds | kubectl apply -f -`"
+            + (", or start with --install-crds" if installs else "")
         )
     for source in sources:
         await source.list(ListRequest(resource_version="", limit=1))
