@@ -1,6 +1,6 @@
 """The exporter on the node as deploy/ installs it, and the door that Prometheus has to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from e2e.node.layout import NODE_ADDRESS
 from e2e.tests.prometheus import Prometheus, watching
 from e2e.tests.shop import NAME, NAMESPACE
 from e2e.tests.team import Team
+from monitoring.outputs import rules
 
 EXPORTER = "gpustack-ctrl-exporter"
 READER = "prometheus"
@@ -20,6 +21,17 @@ READER = "prometheus"
 PERIOD_SECONDS = 3
 REQUEST_SECONDS = 2
 _MOST_SHARES = 1 << 18
+# Our own rules ask for hours and quarters of an hour; here seconds are enough.
+_SHORTER = {
+    "[10m]": "[10s]",
+    "[15m]": "[15s]",
+    "offset 15m": "offset 15s",
+    "> bool 900": "> bool 15",
+    "[1h]": "[10s]",
+    "[4h]": "[30s]",
+    "offset 4h": "offset 30s",
+    "> 14400": "> 30",
+}
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
@@ -52,9 +64,43 @@ def measured(node: RealNode, folder: Path) -> Iterator[Prometheus]:
         stack.enter_context(quick_exporter(node))
         token = stack.enter_context(reader(node, folder))
         jobs = [door.scraped(token) for door in stack.enter_context(doors(node))]
-        started = stack.enter_context(watching(folder, jobs, {}))
+        started = stack.enter_context(watching(folder, jobs, squeezed(rules())))
         started.wait("sum(up) == 2")
         yield started
+
+
+def squeezed(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules, with alerts that fire as soon as what they are about lasts for seconds."""
+    groups = [
+        {**group, "interval": "1s", "rules": [_impatient(rule) for rule in group["rules"]]}
+        for group in told["groups"]
+    ]
+    return {"groups": groups}
+
+
+def _impatient(rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    expr = rule["expr"]
+    for long, short in _SHORTER.items():
+        expr = expr.replace(long, short)
+    at_once = {"for": "0s"} if "alert" in rule else {}
+    return {**rule, "expr": expr, **at_once}
+
+
+@contextmanager
+def scaled(node: RealNode, deployment: str, count: int) -> Iterator[None]:
+    """Have *count* Pods of a Deployment of ours, instead of one, for the length of the block."""
+    scale(node, deployment, count)
+    try:
+        yield
+    finally:
+        scale(node, deployment, 1)
+
+
+def scale(node: RealNode, deployment: str, count: int) -> None:
+    """Have *count* Pods of a Deployment of ours, and return when they are ready."""
+    where = ("--namespace", NAMESPACE)
+    node.kubectl("scale", f"deployment/{deployment}", f"--replicas={count}", *where)
+    node.kubectl("rollout", "status", f"deployment/{deployment}", "--timeout=90s", *where)
 
 
 @contextmanager

@@ -69,6 +69,16 @@ class Prometheus:
         each = (pair for series in found for pair in series["values"])
         return sorted((float(at), float(value)) for at, value in each)
 
+    def ever(self, query: str, *, since: float, step: int = 2) -> bool:
+        """Whether *query* found a number at any time *since* then."""
+        over = {"start": str(since), "end": str(self.now()), "step": str(step)}
+        found = self._get("query_range", query=query, **over)["result"]
+        return any(value != "NaN" for series in found for _, value in series["values"])
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Return all rules, and how their evaluation goes."""
+        return [rule for group in self._get("rules")["groups"] for rule in group["rules"]]
+
     def is_up(self) -> bool:
         """Whether it answers."""
         try:

@@ -1,22 +1,20 @@
 """What is told when the kubelet cannot be read, and what its reader may read at all."""
 
 import http.client
-import os
-import signal
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 
 from e2e.node import RealNode
 from e2e.node.layout import NODE_ADDRESS
+from e2e.tests.failing import away, hanging, without
 from e2e.tests.metering import EXPORTER, PERIOD_SECONDS, REQUEST_SECONDS, named, token_of
 from e2e.tests.prometheus import EVERY_SECONDS, Prometheus
 from e2e.tests.team import Team, tenancy
 
 KUBELET_PORT = 10250
-ROLE = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{EXPORTER}"
 # Two periods, with their jitter; the last reading; and the scrape that finds nothing.
 GOOD_FOR_SECONDS = 2.2 * PERIOD_SECONDS + REQUEST_SECONDS + EVERY_SECONDS
 MEASURED_SECONDS = 45.0
@@ -57,43 +55,9 @@ def told_again(prometheus: Prometheus, box: Team) -> None:
     prometheus.silent(named("metrics_missing", box))
 
 
-@contextmanager
-def without(node: RealNode, *resources: str) -> Iterator[None]:
-    """Take *resources* out of the role of the exporter, for the length of the block."""
-    rules = node.api().get(ROLE)["rules"]
-    left = [rule for rule in rules if not set(resources) & set(rule["resources"])]
-    assert len(left) == len(rules) - len(resources)
-    node.api().patch(ROLE, {"rules": left})
-    try:
-        yield
-    finally:
-        node.api().patch(ROLE, {"rules": rules})
-
-
-@contextmanager
-def hanging(node: RealNode) -> Iterator[None]:
-    """Have a kubelet that takes connections and answers nothing, for the length of the block."""
-    process = node.box.process("kubelet")
-    os.kill(process, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(process, signal.SIGCONT)
-
-
-@contextmanager
-def away(node: RealNode) -> Iterator[None]:
-    """Have no kubelet, for the length of the block."""
-    node.stop("kubelet")
-    try:
-        yield
-    finally:
-        node.restart_kubelet()
-
-
 def refusing(node: RealNode) -> AbstractContextManager[None]:
     """Have a kubelet that refuses, for the length of the block."""
-    return without(node, "nodes/stats", "nodes/metrics")
+    return without(node, EXPORTER, "nodes/stats", "nodes/metrics")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +84,7 @@ def test_use_ends_and_the_reason_is_told_when_the_kubelet(
 
 
 def test_cpu_and_memory_are_told_by_the_other_end_point(prometheus: Prometheus, box: Team) -> None:
-    with without(box.node, "nodes/stats"):
+    with without(box.node, EXPORTER, "nodes/stats"):
         prometheus.wait(f"{collector('failure', reason='forbidden')} == 1")
         prometheus.wait(f"{collector('success', source='kubelet_resource')} == 1")
         prometheus.silent(named("network_receive_bytes_total", box))
