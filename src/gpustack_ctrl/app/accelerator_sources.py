@@ -1,5 +1,6 @@
 """The sources of accelerator figures that the options name."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +21,13 @@ def sources(told: str, mapping: str) -> tuple[Source, ...]:
 
     Raises StartError with the flag, what is wrong and what helps.
     """
-    return tuple(_source(entry, mapping) for entry in _entries(told))
+    found = tuple(_source(entry, mapping) for entry in _entries(told))
+    twice = sorted(name for name, times in Counter(it.name for it in found).items() if times > 1)
+    if twice:
+        raise StartError(
+            f"--accelerator-sources: {twice[0]} is named twice: its series could not be told apart"
+        )
+    return found
 
 
 def _entries(told: str) -> Iterator[str]:
