@@ -79,6 +79,7 @@ def test_sources_that_are_none_are_told_in_one_line(prepared: Cluster) -> None:
         ["--accelerator-sources=dcgm"],
         ["--accelerator-sources=magic=http://{address}/metrics"],
         ["--accelerator-sources=dcgm=ftp://{address}/metrics"],
+        ["--accelerator-sources=dcgm=http://{address}/metrics,dcgm=http://{address}/more"],
         [mapping],
         [mapping, "--accelerator-mapping=/nonexistent/mapping.yaml"],
     ):
