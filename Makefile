@@ -21,13 +21,18 @@ $(READY): requirements-dev.lock pyproject.toml
 demo: $(READY) ## Watch the operator run Instances on a real control plane (KEEP=1 leaves it up)
 	@$(BIN)/python -m e2e.demo $(if $(KEEP),--keep)
 
-# Static, from Debian's sources. Where it cannot be built, the tests of sftp are skipped.
-SFTP_SERVER := $(HOME)/.cache/gpustack-ctrl/ssh-server/sftp-server
+# Static, from Debian's sources. Where they cannot be built, the tests of them are skipped.
+SSH_PROGRAMS := $(HOME)/.cache/gpustack-ctrl/ssh-server
+SFTP_SERVER := $(SSH_PROGRAMS)/sftp-server
+SSHD := $(SSH_PROGRAMS)/inside/sshd
 $(SFTP_SERVER): ssh-server/build.sh
 	@echo "Building an sftp server (a minute, once)"
-	-@sh ssh-server/build.sh sftp-server $(@D) >/dev/null 2>&1
+	-@sh ssh-server/build.sh sftp-server $(SSH_PROGRAMS) >/dev/null 2>&1
+$(SSHD): ssh-server/build.sh ssh-server/src/sshd_names.c ssh-server/src/inside.h
+	@echo "Building an SSH server (two minutes, once)"
+	-@sh ssh-server/build.sh sshd $(SSH_PROGRAMS) >/dev/null 2>&1
 
-test: $(READY) $(SFTP_SERVER) ## Prove every promise, on the embedded cluster
+test: $(READY) $(SFTP_SERVER) $(SSHD) ## Prove every promise, on the embedded cluster
 	@$(BIN)/python -m e2e.cluster build --with helm
 	@$(BIN)/pytest $(ARGS)
 

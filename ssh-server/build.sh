@@ -74,6 +74,10 @@ build_sshd() {
 		LDFLAGS=-static CFLAGS="-O2 -g0"
 	# shellcheck disable=SC2086
 	gcc $flags -fPIE -c -o names.o "$here/src/sshd_names.c"
+	# That it is root does not mean that it may do what root usually may: see may_separate().
+	sed -i -e '1i int may_separate(void);' \
+		-e '/privsep_chroot = .*getuid/s/= .*;/= may_separate();/' sshd*.c
+	grep -q '= may_separate();' sshd*.c
 	programs=sshd
 	# From 9.8 on there is a program for each part of a connection.
 	for part in sshd-session sshd-auth; do

@@ -27,7 +27,11 @@ PROGRAMS = {
 }
 CNI = Path("/usr/lib/cni")
 # Files below /usr/lib that are no programs, the same.
-FILES = {"cni/ptp": "containernetworking-plugins", "*/libc.a": "libc6-dev"}
+FILES = {
+    "cni/ptp": "containernetworking-plugins",
+    "*/libc.a": "libc6-dev",
+    "*/libcrypto.a": "libssl-dev",
+}
 _LIBRARIES = Path("/usr/lib")
 _CGROUPS = Path("/sys/fs/cgroup")
 _HIERARCHIES = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "pids")

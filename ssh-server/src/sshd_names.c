@@ -8,9 +8,12 @@
 #include "inside.h"
 
 #include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <nss.h>
 #include <pwd.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -67,10 +70,28 @@ int initgroups(const char *name, gid_t gid)
 	return 0;
 }
 
-/* The server begins by giving up all its groups; whoever is not known yet is put into others. */
+/* The server begins by giving up all its groups, and puts whoever is not known yet into others. To
+ * take those it has takes no right. */
 int setgroups(size_t len, const gid_t *groups)
 {
-	return len ? syscall(SYS_setgroups, len, groups) : 0;
+	gid_t held[NGROUPS_MAX];
+	int held_len = getgroups(NGROUPS_MAX, held);
+
+	if (!len || (held_len == (int)len && !memcmp(held, groups, len * sizeof *held)))
+		return 0;
+	return syscall(SYS_setgroups, len, groups);
+}
+
+/* Whether the server may put whoever is not known yet where there is nothing, as nobody. A root
+ * whose capabilities were taken cannot; then she stays, behind a filter of system calls, the user
+ * that she is to become. build.sh has the server ask. */
+int may_separate(void)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct held[2] = {0};
+	uint32_t needed = 1u << CAP_SYS_CHROOT | 1u << CAP_SETUID | 1u << CAP_SETGID;
+
+	return !geteuid() && !syscall(SYS_capget, &header, held) && (held[0].effective & needed) == needed;
 }
 
 int getgrouplist(const char *name, gid_t gid, gid_t *groups, int *len)

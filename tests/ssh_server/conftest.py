@@ -18,10 +18,11 @@ NEEDED = {
     "ip": "iproute2",
     "nsenter": "util-linux",
 }
-# Where `ssh-server/build.sh sftp-server` of a person or of CI left it: it takes a minute to build.
-SFTP_SERVER = Path(
+# Where `ssh-server/build.sh` of a person or of CI left what takes minutes to build.
+KEPT = Path(
     os.environ.get("SSH_SERVER_PROGRAMS") or Path.home() / ".cache/gpustack-ctrl/ssh-server"
-).joinpath("sftp-server")
+)
+SFTP_SERVER, SSHD = KEPT / "sftp-server", KEPT / "inside/sshd"
 
 ENVIRONMENT = {
     **MARK,
@@ -62,6 +63,8 @@ def _built(folder: Path) -> Tools:
     source = str(HERE / "become.c")
     subprocess.run(("gcc", "-D_GNU_SOURCE", "-static", "-o", str(become), source), check=True)
     shutil.copy(SFTP_SERVER if SFTP_SERVER.exists() else "/bin/false", folder / "sftp-server")
+    if SSHD.exists():
+        shutil.copy(SSHD, folder / "inside")
     return Tools(programs=folder, become=become)
 
 
@@ -88,8 +91,24 @@ def empty_pod(tools: Tools, tmp_path: Path) -> Iterator[Pod]:
 MakePod = Callable[[Target], Pod]
 
 
+def _start(pod: Pod, target: Target, way: str) -> None:
+    if way == "inside":
+        pod.start_workload_with_server(target)
+        return
+    pod.start_workload(target)
+    pod.start_server()
+
+
+@pytest.fixture(scope="module", params=["beside", "inside"])
+def way(request: pytest.FixtureRequest) -> str:
+    """Where the SSH server is; skips where it was not built."""
+    if request.param == "inside" and not SSHD.exists():
+        pytest.skip(f"no static sshd: run ssh-server/build.sh sshd {KEPT}")
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def pod_of(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakePod]:
+def pod_of(tools: Tools, tmp_path_factory: pytest.TempPathFactory, way: str) -> Iterator[MakePod]:
     """One Pod per target, made when first asked for, kept for the module."""
     made: dict[str, Pod] = {}
 
@@ -97,8 +116,7 @@ def pod_of(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[M
         known = repr(target)
         if known not in made:
             made[known] = Pod(tmp_path_factory.mktemp("pod"), tools)
-            made[known].start_workload(target)
-            made[known].start_server()
+            _start(made[known], target, way)
         return made[known]
 
     try:

@@ -30,6 +30,10 @@ if [ -d etc/gpustack ] && [ -n "${KEYS:-}" ]; then
 	mount --bind "$KEYS" etc/gpustack/authorized-keys
 	mount -o remount,bind,ro etc/gpustack/authorized-keys
 fi
+if [ -d .gpustack ] && [ -n "${KEYS:-}" ]; then
+	mount --bind "$KEYS" .gpustack/authorized-keys
+	mount -o remount,bind,ro .gpustack/authorized-keys
+fi
 pivot_root . .old
 cd /
 become=$1

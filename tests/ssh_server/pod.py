@@ -22,6 +22,7 @@ UID = "5c1f3a0e-0a52-4f0a-9a70-8f0d3f2f6a11"
 # What container runtimes leave a container unless told otherwise.
 DEFAULT_CAPABILITIES = 0xA80425FB
 DEADLINE = 30.0
+ROOM = ".gpustack"
 MARK = {"GPUSTACK_INSTANCE_CONTAINER": "main"}
 
 
@@ -93,11 +94,45 @@ class Pod:
 
     def start_workload(self, target: Target) -> int:
         """Start *target* as the container `main`; its process, as seen from outside."""
+        return self._container(self._workload(target), target, target.program)
+
+    def start_workload_with_server(self, target: Target) -> int:
+        """Start *target* as a container `main` that has the SSH server inside, by its hook."""
+        skeleton = self._workload(target)
+        self._furnish_room(skeleton / ROOM, target)
+        allow = "echo 22 > /proc/sys/net/ipv4/ip_unprivileged_port_start"
+        assert 0 == self.run("sh", "-c", allow).returncode
+        pid = self._container(skeleton, target, target.program)
+        inside = ("--mount", "--pid", "--net", "--ipc", "--root", "--wd")
+        # As a container runtime runs a hook: like the workload itself, in all that it has.
+        as_main = self._become(target, Path(f"/{ROOM}/environment"), f"/{ROOM}/become")
+        hook = ("nsenter", f"--target={pid}", *inside, "--", *as_main, f"/{ROOM}/ssh/start")
+        done = subprocess.run(hook, capture_output=True, check=False, timeout=DEADLINE)
+        assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+        return pid
+
+    def _workload(self, target: Target) -> Path:
         skeleton = self._skeleton(f"main-{len(self._started)}")
         (skeleton / "work").mkdir()
         os.chown(skeleton / "work", target.uid, target.gid)
         _make_system(skeleton, target.system)
-        return self._container(skeleton, target, target.program)
+        return skeleton
+
+    def _furnish_room(self, room: Path, target: Target) -> None:
+        image = self.folder / "image"
+        for folder in (image / "etc", room / "authorized-keys", room / "host-key"):
+            folder.mkdir(parents=True)
+        for name in ("passwd", "shadow"):
+            (image / "etc" / name).write_text("root:x:0:0::/:\nsshd:x:100:65534::/:\n")
+        self._install(image)
+        shutil.copytree(image / "opt/ssh-server/inside", room / "ssh")
+        (room / "host-key/ssh_host_ed25519_key").write_text(self.host_key.private_key)
+        shutil.copy(self.tools.become, room / "become")
+        (room / "environment").write_bytes(_block(target))
+
+    def _install(self, root: Path) -> None:
+        install = (str(SERVER / "install.sh"), str(self.tools.programs), str(root))
+        subprocess.run(install, check=True)
 
     def start_server(self) -> None:
         """Start the container `sshd` and wait until it listens."""
@@ -107,8 +142,7 @@ class Pod:
             "root:x:0:0:root:/root:/bin/bash\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
         )
         (etc / "shadow").write_text("root:!:1::::::\nsshd:!:1::::::\n")
-        install = (str(SERVER / "install.sh"), str(self.tools.programs), str(skeleton))
-        subprocess.run(install, check=True)
+        self._install(skeleton)
         key = etc / "gpustack/host-key/ssh_host_ed25519_key"
         key.write_text(self.host_key.private_key)
         key.chmod(0o440)
@@ -167,8 +201,7 @@ class Pod:
         root = self.folder / f"{skeleton.name}-root"
         root.mkdir()
         environment = self.folder / f"{skeleton.name}.env"
-        entries = (f"{name}={value}\0" for name, value in target.environment.items())
-        environment.write_bytes("".join(entries).encode())
+        environment.write_bytes(_block(target))
         shared = tuple(f"--{kind}=/proc/{self._pause}/ns/{kind}" for kind in ("pid", "net", "ipc"))
         command = (
             *("nsenter", *shared, "--", "unshare", "--mount", "--propagation", "private"),
@@ -178,11 +211,13 @@ class Pod:
         )
         return self._start(command, log=self.folder / f"{skeleton.name}.log")
 
-    def _become(self, target: Target, environment: Path) -> tuple[str, ...]:
+    def _become(
+        self, target: Target, environment: Path, program: str | None = None
+    ) -> tuple[str, ...]:
         groups = ",".join(map(str, target.groups))
         numbers = (f"{target.capabilities:x}", f"{target.ambient:x}", str(int(target.no_new_privs)))
         who = (str(target.uid), str(target.gid), groups, *numbers)
-        return (str(self.tools.become), *who, target.folder, str(environment))
+        return (program or str(self.tools.become), *who, target.folder, str(environment))
 
     def _start(self, command: Sequence[str], log: Path | None = None) -> int:
         """Start *command*, which forks once; its child, once that has become the program."""
@@ -198,6 +233,10 @@ class Pod:
         self._started.append(process)
         until(lambda: bool(_program_below(process.pid)), f"{log.stem} runs: {log.read_text()}")
         return _program_below(process.pid)
+
+
+def _block(target: Target) -> bytes:
+    return "".join(f"{name}={value}\0" for name, value in target.environment.items()).encode()
 
 
 def _program_below(pid: int) -> int:
