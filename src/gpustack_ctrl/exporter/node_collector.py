@@ -1,27 +1,21 @@
 """One loop for each node that holds Instances: read, render, wait."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
 import structlog
 
 from gpustack_ctrl.api.core import Node
-from gpustack_ctrl.exporter.accelerators import DeviceReader, Devices, Source
+from gpustack_ctrl.exporter.accelerators import DeviceReader, Source
 from gpustack_ctrl.exporter.kubelet import KubeletReader, Reading
 from gpustack_ctrl.exporter.lanes import Lanes
+from gpustack_ctrl.exporter.node_page import NodePage, Taken
 from gpustack_ctrl.exporter.pages import Pages
 from gpustack_ctrl.exporter.roster import Roster
 from gpustack_ctrl.exporter.sources import Endpoints, Kubelets
-from gpustack_ctrl.metering.accelerators.attribution import Seen, attribute
-from gpustack_ctrl.metering.accelerators.tenants import PodRef
-from gpustack_ctrl.metering.collection import KUBELET, Outcome, collection_samples
-from gpustack_ctrl.metering.devices import device_samples
-from gpustack_ctrl.metering.exposition import Sample
-from gpustack_ctrl.metering.members import Member
-from gpustack_ctrl.metering.use import missing_samples, use_samples
+from gpustack_ctrl.metering.collection import KUBELET, Outcome
 from gpustack_ctrl.runtime.clock import Clock, TimerHandle
 
 JITTER = 0.1
@@ -30,7 +24,7 @@ MOST_PERIODS = 4
 GOOD_FOR_PERIODS = 2
 MOST_FAILURES = 8
 """Counted; more make no difference."""
-PARTS = ("use", "devices", "collection")
+FAULT = "fault"
 LATE = "late"
 NO_NODE = "no_node"
 
@@ -54,20 +48,6 @@ class Collecting:
     random: Callable[[], float] = random.random
 
 
-_UNREAD = Reading(None, ())
-_UNASKED = Devices()
-
-
-@attrs.frozen
-class _Taken:
-    """What was read of the kubelet and of the sources, and until when either may be told."""
-
-    kubelet: Reading = _UNREAD
-    kubelet_until: float = 0
-    devices: Devices = _UNASKED
-    devices_until: float = 0
-
-
 @attrs.define(kw_only=True)
 class NodeCollector:
     """Tells what the Instances on one node use.
@@ -81,7 +61,8 @@ class NodeCollector:
     shared: Collecting
     _kubelet: KubeletReader = attrs.field(init=False)
     _devices: DeviceReader = attrs.field(init=False)
-    _taken: _Taken = attrs.field(factory=_Taken, init=False)
+    _page: NodePage = attrs.field(init=False)
+    _taken: Taken = attrs.field(factory=Taken, init=False)
     _failures: int = attrs.field(default=0, init=False)
     _late: TimerHandle | None = attrs.field(default=None, init=False)
 
@@ -92,6 +73,12 @@ class NodeCollector:
             endpoints=self.shared.endpoints,
             socket=self.shared.pod_resources,
             clock=self.shared.clock,
+        )
+        self._page = NodePage(
+            node=self.node,
+            roster=self.shared.roster,
+            pages=self.shared.pages,
+            reference=self.shared.reference,
         )
 
     async def run(self, *, within: float) -> None:
@@ -118,9 +105,8 @@ class NodeCollector:
     def forget(self) -> None:
         """Tell nothing more."""
         self._expect(None)
-        self._taken = _Taken()
-        for part in PARTS:
-            self.shared.pages.drop(f"{part}/{self.node}")
+        self._taken = Taken()
+        self._page.forget()
 
     async def _read(self) -> None:
         node = self.shared.roster.node(self.node)
@@ -168,40 +154,7 @@ class NodeCollector:
         self.refresh()
 
     def _tell(self) -> None:
-        """Put the pages of the node: samples for those who are on it now."""
-        held, taken, pages = self.shared.roster.on(self.node), self._taken, self.shared.pages
-        use = use_samples(held, taken.kubelet.uses or {}, reference=self.shared.reference)
-        pages.put(f"use/{self.node}", use, expires=taken.kubelet_until)
-        pages.put(f"devices/{self.node}", self._of_devices(held), expires=taken.devices_until)
-        pages.put(f"collection/{self.node}", self._collection(held))
-
-    def _of_devices(self, held: Sequence[Member]) -> Iterator[Sample]:
-        """Which of *held* is told which figure of which card."""
-        if not self.shared.sources:
-            return iter(())
-        told = attribute(self._seen(held), self.shared.roster.makers())
-        return device_samples(self.node, held, told, reference=self.shared.reference)
-
-    def _seen(self, held: Sequence[Member]) -> Seen:
-        node, uses = self.shared.roster.node(self.node), self._taken.kubelet.uses or {}
-        refs = (PodRef(*member.placed[:2], member.pod.metadata.uid) for member in held)
-        return Seen(
-            instances={member.instance.uid: member.instance.key for member in held},
-            pods=tuple(member.pod for member in held),
-            running=tuple(ref for ref in refs if ref.uid in uses),
-            samples=self._taken.devices.samples,
-            grants=self._taken.devices.grants,
-            node_labels=node.metadata.labels if node else {},
-            silence=self._taken.devices.silence,
-        )
-
-    def _collection(self, held: Sequence[Member]) -> Iterator[Sample]:
-        kubelet, devices = self._taken.kubelet, self._taken.devices
-        failure = kubelet.outcomes[-1].failure
-        return chain(
-            collection_samples(self.node, (*kubelet.outcomes, *devices.outcomes)),
-            missing_samples(held, kubelet.uses, source=KUBELET, failure=failure),
-        )
+        self._page.tell(self._taken)
 
     def _pause(self) -> float:
         """From one reading to the next: longer when it fails again and again."""
@@ -213,8 +166,7 @@ class NodeCollector:
         log.error("reading a node raised", node=self.node, exc_info=error)
         self._failures = min(self._failures + 1, MOST_FAILURES)
         self.forget()
-        told = collection_samples(self.node, [Outcome(source=KUBELET, failure="fault", seconds=0)])
-        self.shared.pages.put(f"collection/{self.node}", told)
+        self._page.tell_only(Outcome(source=KUBELET, failure=FAULT, seconds=0))
 
     def _count(self, reading: Reading) -> None:
         """Count failures; a line when reading begins to fail, and when it works again."""
