@@ -110,7 +110,7 @@ class Caches:
             handler(event)
 
 
-@attrs.define(kw_only=True)
+@attrs.define(kw_only=True, repr=False)
 class Fleet:
     """All of it; Instances are put on nodes by `add`."""
 
@@ -214,7 +214,7 @@ def fleet(
         sources=sources,
         roster=roster,
         pages=pages,
-        lanes=Lanes(in_flight),
+        lanes=Lanes(in_flight, clock),
         clock=clock,
         period=PERIOD,
         reference=True,

@@ -1,7 +1,9 @@
 """What is asked of nodes, how often, and what of it is told."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from random import Random
 
 import attrs
 import pytest
@@ -190,16 +192,57 @@ async def test_what_could_not_be_read_again_in_time_is_told_no_more_and_is_late(
     held.kubelets.answers["node-1"] = held.answer_of("node-1")
     async with held.running():
         await held.clock.advance(1)
-        async with held.collectors.shared.lanes.entered(failed_before=False):
-            await held.clock.advance(2 * PERIOD - 1)
-            assert {"box"} == held.told(CPU)
-            await held.clock.advance(2)
-            assert set() == held.told(CPU)
-            assert (0, [("kubelet", "late")]) == (success(held), reasons(held))
-            assert {"late"} == held.told(MISSING, "reason")
+        others = [asyncio.create_task(held.collectors.shared.lanes.patiently(forever))]
+        others += [
+            asyncio.create_task(held.collectors.shared.lanes.quickly(forever)) for _ in range(100)
+        ]
+        await held.clock.advance(2 * PERIOD - 1)
+        assert {"box"} == held.told(CPU)
+        await held.clock.advance(2)
+        assert set() == held.told(CPU)
+        assert (0, [("kubelet", "late")]) == (success(held), reasons(held))
+        assert {"late"} == held.told(MISSING, "reason")
+        for other in others:
+            other.cancel()
         await settle()
         assert {"box"} == held.told(CPU)
         assert (1, []) == (success(held), reasons(held))
+
+
+async def forever() -> None:
+    """A request of another node that is not answered."""
+    await hang("")
+
+
+@pytest.mark.parametrize("hung", [20, 50, 100])
+async def test_many_nodes_that_fail_together_leave_the_others_untouched(hung: int) -> None:
+    """A network of its own for some of the nodes is gone: at once, in the middle of the work."""
+    held = fleet(in_flight=16, random=Random(1).random)  # noqa: S311 -- only spreads.
+    for number in range(1, 201):
+        held.add(f"box-{number}", f"node-{number}")
+        held.kubelets.answers[f"node-{number}"] = held.answer_of(f"node-{number}")
+    healthy = {f"box-{number}" for number in range(hung + 1, 201)}
+    async with held.running():
+        await held.clock.advance(2 * PERIOD)
+        held.kubelets.answers |= {f"node-{number}": hang for number in range(1, hung + 1)}
+        for _ in range(30):
+            await held.clock.advance(PERIOD / 3)
+            assert healthy <= held.told(CPU)
+        assert healthy == held.told(CPU)
+    assert held.kubelets.most_at_once <= 16
+
+
+async def test_a_slow_node_is_asked_twice_at_first_and_then_given_its_time() -> None:
+    async def slow(path: str) -> bytes:
+        await held.clock.sleep(took)
+        return await held.answer_of("node-1")(path)
+
+    held, took = one_node(slow), 3.0
+    async with held.running():
+        await held.clock.advance(5)
+        assert ({"box"}, 2) == (held.told(CPU), len(held.kubelets.asked))
+        await held.clock.advance(10 * PERIOD)
+        assert ({"box"}, 12) == (held.told(CPU), len(held.kubelets.asked))
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def _collecting(
         pod_resources=Path(options.pod_resources_socket) if options.pod_resources_socket else None,
         roster=watched.roster,
         pages=Pages(),
-        lanes=Lanes(options.requests_in_flight),
+        lanes=Lanes(options.requests_in_flight, CLOCK),
         clock=CLOCK,
         period=options.period_seconds,
         reference=options.reference_metrics,

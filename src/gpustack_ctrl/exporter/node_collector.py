@@ -8,9 +8,9 @@ import attrs
 import structlog
 
 from gpustack_ctrl.api.core import Node
-from gpustack_ctrl.exporter.accelerators import DeviceReader, Source
+from gpustack_ctrl.exporter.accelerators import DeviceReader, Devices, Source
 from gpustack_ctrl.exporter.kubelet import KubeletReader, Reading
-from gpustack_ctrl.exporter.lanes import Lanes
+from gpustack_ctrl.exporter.lanes import QUICK_SECONDS, Lanes
 from gpustack_ctrl.exporter.node_page import NodePage, Taken
 from gpustack_ctrl.exporter.pages import Pages
 from gpustack_ctrl.exporter.roster import Roster
@@ -113,21 +113,36 @@ class NodeCollector:
         if node is None:
             self._note(_failed(NO_NODE, f"node {self.node} is not there"))
             return
-        async with self.shared.lanes.entered(failed_before=self._failures > 0):
-            kubelet = await self._kubelet.read(node, self.shared.roster.on(self.node))
-        self._note(kubelet)
-        await self._read_devices(node)
+        self._note(await self._read_kubelet(node))
+        if self._devices.any and node.address:
+            devices = await self._read_devices(node.address)
+            until = self._good_until()
+            self._taken = attrs.evolve(self._taken, devices=devices, devices_until=until)
+            self._tell()
 
-    async def _read_devices(self, node: Node) -> None:
-        """Where there is anything to ask; until all answered, only where a place is free now."""
-        last, lanes = self._taken.devices.outcomes, self.shared.lanes
-        failed_before = not last or any(told.failure for told in last)
-        if not (self._devices.any and node.address) or (failed_before and lanes.slow_is_full):
-            return
-        async with lanes.entered(failed_before=failed_before):
-            devices = await self._devices.read(node.address)
-        self._taken = attrs.evolve(self._taken, devices=devices, devices_until=self._good_until())
-        self._tell()
+    async def _read_kubelet(self, node: Node) -> Reading:
+        """In the slow lane where it was slow before, or turns out to be."""
+
+        async def read() -> Reading:
+            return await self._kubelet.read(node, self.shared.roster.on(self.node))
+
+        slow = self._failures > 0 or _took_long(self._taken.kubelet.outcomes)
+        told = None if slow else await self.shared.lanes.quickly(read)
+        return await self.shared.lanes.patiently(read) if told is None else told
+
+    async def _read_devices(self, address: str) -> Devices:
+        """The same; but the kubelet's next turn waits for no place in the slow lane."""
+
+        async def read() -> Devices:
+            return await self._devices.read(address)
+
+        last, lanes = self._taken.devices, self.shared.lanes
+        failed = not last.outcomes or any(told.failure for told in last.outcomes)
+        slow = failed or _took_long(last.outcomes)
+        told = None if slow else await lanes.quickly(read)
+        if told or lanes.slow_is_full:
+            return told or _unread(last)
+        return await lanes.patiently(read)
 
     def _note(self, reading: Reading) -> None:
         """Tell what the kubelet says now, or why it says nothing."""
@@ -177,6 +192,16 @@ class NodeCollector:
         if not failed and self._failures:
             log.info("a node's figures are read again", node=self.node)
         self._failures = min(self._failures + 1, MOST_FAILURES) if failed else 0
+
+
+def _took_long(outcomes: Sequence[Outcome]) -> bool:
+    return sum(told.seconds for told in outcomes) >= QUICK_SECONDS
+
+
+def _unread(last: Devices) -> Devices:
+    """What there is to say when the turn did not come: nothing that was told before."""
+    outcomes = (attrs.evolve(told, failure=told.failure or LATE) for told in last.outcomes)
+    return Devices(outcomes=tuple(outcomes), silence=last.silence)
 
 
 def _failed(failure: str, message: str, *, last_success: float | None = None) -> Reading:
