@@ -15,6 +15,7 @@ from gpustack_ctrl.api.instance import Instance
 from gpustack_ctrl.api.instance_type import InstanceType
 from gpustack_ctrl.api.meta import Object, ObjectKey
 from gpustack_ctrl.api.setting import Setting
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.exporter.accelerators import Source
 from gpustack_ctrl.exporter.collectors import Collectors
 from gpustack_ctrl.exporter.lanes import Lanes
@@ -69,7 +70,7 @@ class Scripted:
             async with deadline(self.clock, SECONDS):
                 return await self._answered(name, path)
         except TimeoutError as error:
-            raise SourceError("timeout", f"{name} does not answer") from error
+            raise SourceError(Unread.TIMEOUT, f"{name} does not answer") from error
         finally:
             self.under_way[name] -= 1
 

@@ -8,6 +8,7 @@ import pytest
 from gpustack_ctrl.api.core import ContainerStatus, PodContainer, ResourceRequirements
 from gpustack_ctrl.api.errors import SourceError
 from gpustack_ctrl.api.instance_status import Blocker, InstanceStatus, LastTermination, Phase
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.api.usage import AllocatedTime, Charge, Usage, UsageFamily, UsageState
 from gpustack_ctrl.exporter.accelerators import Source
 from gpustack_ctrl.gen import series
@@ -114,10 +115,10 @@ async def test_a_page_of_failures_has_no_more_series_than_the_documentation_says
     async with held.telling_states():
         await held.clock.advance(2 * PERIOD)
         held.kubelets.answers = {}
-        held.kubelets.default = SourceError("forbidden", "no")
+        held.kubelets.default = SourceError(Unread.FORBIDDEN, "no")
         if sources_too:
             held.endpoints.answers = {}
-            held.endpoints.default = SourceError("unreachable", "no")
+            held.endpoints.default = SourceError(Unread.UNREACHABLE, "no")
         await held.clock.advance(2 * PERIOD)
         told = counted(held)
 

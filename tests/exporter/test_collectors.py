@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from gpustack_ctrl.api.errors import SourceError
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.exporter.node_collector import JITTER, MOST_PERIODS
 from tests.exporter.fleet import PERIOD, SECONDS, Answer, Fleet, fleet, hang
 from tests.helpers.builders import instance, node
@@ -22,7 +23,7 @@ SUCCESS = "gpustack_instance_metrics_collector_success"
 FAILURE = "gpustack_instance_metrics_collector_failure"
 MISSING = "gpustack_instance_metrics_missing"
 SINCE = "gpustack_instance_metrics_collector_last_success_timestamp_seconds"
-REFUSED = SourceError("unreachable", "connection refused")
+REFUSED = SourceError(Unread.UNREACHABLE, "connection refused")
 RESOURCE = 'pod_cpu_usage_seconds_total{namespace="team",pod="box"} 7 '
 
 
@@ -260,9 +261,11 @@ async def test_garbage_is_told_as_such_and_the_shorter_page_tried(answer: bytes)
     assert set() == held.told(CPU)
 
 
-@pytest.mark.parametrize("reason", ["forbidden", "not_found", "http_error", "truncated"])
+@pytest.mark.parametrize(
+    "reason", [Unread.FORBIDDEN, Unread.NOT_FOUND, Unread.HTTP_ERROR, Unread.TRUNCATED]
+)
 async def test_without_the_summary_the_shorter_page_tells_processor_and_memory(
-    reason: str,
+    reason: Unread,
 ) -> None:
     held = one_node()
     taken = held.clock.now().timestamp() * 1000
@@ -276,8 +279,10 @@ async def test_without_the_summary_the_shorter_page_tells_processor_and_memory(
     assert [] == held.series(MISSING)
 
 
-@pytest.mark.parametrize("reason", ["unreachable", "timeout", "untrusted", "unauthorized"])
-async def test_what_the_shorter_page_would_fail_by_too_is_not_tried_there(reason: str) -> None:
+@pytest.mark.parametrize(
+    "reason", [Unread.UNREACHABLE, Unread.TIMEOUT, Unread.UNTRUSTED, Unread.UNAUTHORIZED]
+)
+async def test_what_the_shorter_page_would_fail_by_too_is_not_tried_there(reason: Unread) -> None:
     held = one_node(SourceError(reason, "no"))
     async with held.running():
         await held.clock.advance(1)
@@ -293,7 +298,7 @@ async def test_the_shorter_page_about_an_older_pod_of_the_name_tells_nothing(
     taken = (held.clock.now().timestamp() + seconds) * 1000
     held.add_pod(instance(), "node-1", startTime="2026-01-01T00:00:00Z")
     held.kubelets.answers["node-1"] = by_path(
-        SourceError("forbidden", "no"), f"{RESOURCE}{taken:.0f}\n"
+        SourceError(Unread.FORBIDDEN, "no"), f"{RESOURCE}{taken:.0f}\n"
     )
     async with held.running():
         await held.clock.advance(1)
@@ -541,7 +546,7 @@ def entries(held: object) -> int:
 
 
 async def test_a_node_without_an_address_says_so() -> None:
-    held = one_node(SourceError("no_address", "node node-1 tells no address"))
+    held = one_node(SourceError(Unread.NO_ADDRESS, "node node-1 tells no address"))
     held.caches.put(held.caches.nodes, node("node-1"))
     async with held.running():
         await held.clock.advance(1)

@@ -7,6 +7,8 @@ server's own sentence, because that sentence is what a user needs to read.
 from collections.abc import Mapping
 from typing import Any
 
+from gpustack_ctrl.api.unread import Unread
+
 
 class ApiError(Exception):
     """The API server refused a request, or could not be asked."""
@@ -101,8 +103,8 @@ def error_for(
 
 
 class SourceError(Exception):
-    """A source of figures gave none: *reason* is one word for series, the rest for people."""
+    """A source of figures gave none: *reason* is for series, the message for people."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: Unread, message: str) -> None:
         super().__init__(message)
         self.reason = reason

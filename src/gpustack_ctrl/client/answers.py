@@ -7,6 +7,7 @@ import aiohttp
 import attrs
 
 from gpustack_ctrl.api.errors import SourceError
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.client.errors import one_line
 
 LARGEST_BYTES = 16 * 1024 * 1024
@@ -14,7 +15,7 @@ CHUNK_BYTES = 64 * 1024
 OK = 200
 AS_IT_IS = {"Accept-Encoding": "identity"}
 """No answer is unpacked: a small one could become a very large one."""
-_REFUSALS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
+_REFUSALS = {401: Unread.UNAUTHORIZED, 403: Unread.FORBIDDEN, 404: Unread.NOT_FOUND}
 
 
 @attrs.frozen(kw_only=True)
@@ -52,12 +53,12 @@ async def _body(question: Question, response: aiohttp.ClientResponse) -> bytes:
         if len(held) > LARGEST_BYTES:
             response.close()
             limit = f"{LARGEST_BYTES // 1024 // 1024} MiB"
-            raise SourceError("too_large", f"{question.who} answers with more than {limit}")
+            raise SourceError(Unread.TOO_LARGE, f"{question.who} answers with more than {limit}")
     return bytes(held)
 
 
 def _refused(question: Question, status: int) -> SourceError:
-    reason = _REFUSALS.get(status, "http_error")
+    reason = _REFUSALS.get(status, Unread.HTTP_ERROR)
     return SourceError(reason, f"{question.who} answers {question.url} with {status}")
 
 
@@ -66,15 +67,15 @@ def _failed(question: Question, error: Exception) -> SourceError:
     return SourceError(_reason(error), f"{question.who}: {one_line(error)}")
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception) -> Unread:
     match error:
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
-            return "untrusted"
+            return Unread.UNTRUSTED
         case aiohttp.ClientConnectorError():
-            return "unreachable"
+            return Unread.UNREACHABLE
         case TimeoutError():
-            return "timeout"
+            return Unread.TIMEOUT
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
-            return "truncated"
+            return Unread.TRUNCATED
         case _:
-            return "broken"
+            return Unread.BROKEN

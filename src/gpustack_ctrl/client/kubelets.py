@@ -8,6 +8,7 @@ import attrs
 
 from gpustack_ctrl.api.core import Node
 from gpustack_ctrl.api.errors import SourceError
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.client.answers import AS_IT_IS, Question, answer
 from gpustack_ctrl.client.credentials import Connection
 from gpustack_ctrl.client.sessions import Endpoint, watchful_socket
@@ -41,7 +42,7 @@ class Kubelets:
         try:
             return await self._ask(node, path, headers)
         except SourceError as error:
-            if error.reason != "unauthorized" or not await self._connection.renew(headers):
+            if error.reason is not Unread.UNAUTHORIZED or not await self._connection.renew(headers):
                 raise
         return await self._ask(node, path, await self._connection.headers())
 
@@ -104,6 +105,6 @@ def _authority(node: Node) -> str:
     """The address and port of the kubelet of *node*; raise `SourceError`."""
     found = node.address
     if not found:
-        raise SourceError("no_address", f"node {node.metadata.name} tells no address")
+        raise SourceError(Unread.NO_ADDRESS, f"node {node.metadata.name} tells no address")
     port = node.status.daemonEndpoints.kubeletEndpoint.Port or USUAL_PORT
     return f"[{found}]:{port}" if ":" in found else f"{found}:{port}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import attrs
 
 from gpustack_ctrl.api.errors import SourceError
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.exporter.pod_resources import PodResourcesError, device_grants_at
 from gpustack_ctrl.exporter.sources import Endpoints
 from gpustack_ctrl.metering.accelerators.adapter import Adapter, UnreadableError
@@ -17,10 +18,10 @@ from gpustack_ctrl.runtime.clock import Clock
 
 POD_RESOURCES = "pod_resources"
 _REASONS = {
-    "unauthorized": Reason.PERMISSION,
-    "forbidden": Reason.PERMISSION,
-    "truncated": Reason.TRUNCATED,
-    "too_large": Reason.BOUNDED,
+    Unread.UNAUTHORIZED: Reason.PERMISSION,
+    Unread.FORBIDDEN: Reason.PERMISSION,
+    Unread.TRUNCATED: Reason.TRUNCATED,
+    Unread.TOO_LARGE: Reason.BOUNDED,
 }
 """Why nothing is told of a card, by why its source was not read."""
 

@@ -7,6 +7,7 @@ import attrs
 from gpustack_ctrl.api.core import Node
 from gpustack_ctrl.api.errors import SourceError
 from gpustack_ctrl.api.meta import ObjectKey
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.exporter.sources import Kubelets
 from gpustack_ctrl.metering import resource_metrics, stats_summary
 from gpustack_ctrl.metering.collection import FALL_BACK, KUBELET, Outcome
@@ -16,7 +17,9 @@ from gpustack_ctrl.metering.state import seconds
 from gpustack_ctrl.metering.uses import PodUse, UnreadableError
 from gpustack_ctrl.runtime.clock import Clock
 
-_NO_KUBELET = frozenset({"unreachable", "timeout", "untrusted", "no_address", "unauthorized"})
+_NO_KUBELET = frozenset(
+    {Unread.UNREACHABLE, Unread.TIMEOUT, Unread.UNTRUSTED, Unread.NO_ADDRESS, Unread.UNAUTHORIZED}
+)
 """Failures that the other end point shares."""
 
 _UNTOLD = 1.0
@@ -59,7 +62,7 @@ class KubeletReader:
         except SourceError as error:
             failure, message = error.reason, str(error)
         except UnreadableError as error:
-            failure, message = "invalid_data", str(error)
+            failure, message = Unread.INVALID_DATA, str(error)
         outcome = Outcome(
             source=source,
             failure=failure,

@@ -8,6 +8,7 @@ import attrs
 import structlog
 
 from gpustack_ctrl.api.core import Node
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.exporter.accelerators import DeviceReader, Devices, Source
 from gpustack_ctrl.exporter.kubelet import KubeletReader, Reading
 from gpustack_ctrl.exporter.lanes import QUICK_SECONDS, Lanes
@@ -24,9 +25,6 @@ MOST_PERIODS = 4
 GOOD_FOR_PERIODS = 2
 MOST_FAILURES = 8
 """Counted; more make no difference."""
-FAULT = "fault"
-LATE = "late"
-NO_NODE = "no_node"
 
 log = structlog.get_logger(__name__)
 
@@ -111,7 +109,7 @@ class NodeCollector:
     async def _read(self) -> None:
         node = self.shared.roster.node(self.node)
         if node is None:
-            self._note(_failed(NO_NODE, f"node {self.node} is not there"))
+            self._note(_failed(Unread.NO_NODE, f"node {self.node} is not there"))
             return
         self._note(await self._read_kubelet(node))
         if self._devices.any and node.address:
@@ -164,7 +162,7 @@ class NodeCollector:
     def _grow_late(self) -> None:
         """Tell why there is nothing any more: the node's turn to be read did not come."""
         last = self._taken.kubelet.outcomes[-1].last_success
-        late = _failed(LATE, "not read again in time", last_success=last)
+        late = _failed(Unread.LATE, "not read again in time", last_success=last)
         self._taken = attrs.evolve(self._taken, kubelet=late)
         self.refresh()
 
@@ -181,7 +179,7 @@ class NodeCollector:
         log.error("reading a node raised", node=self.node, exc_info=error)
         self._failures = min(self._failures + 1, MOST_FAILURES)
         self.forget()
-        self._page.tell_only(Outcome(source=KUBELET, failure=FAULT, seconds=0))
+        self._page.tell_only(Outcome(source=KUBELET, failure=Unread.FAULT, seconds=0))
 
     def _count(self, reading: Reading) -> None:
         """Count failures; a line when reading begins to fail, and when it works again."""
@@ -200,7 +198,7 @@ def _took_long(outcomes: Sequence[Outcome]) -> bool:
 
 def _unread(last: Devices) -> Devices:
     """What there is to say when the turn did not come: nothing that was told before."""
-    outcomes = (attrs.evolve(told, failure=told.failure or LATE) for told in last.outcomes)
+    outcomes = (attrs.evolve(told, failure=told.failure or Unread.LATE) for told in last.outcomes)
     return Devices(outcomes=tuple(outcomes), silence=last.silence)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
+from gpustack_ctrl.api.unread import MEANINGS
 from gpustack_ctrl.gen.markdown import HEAD, joined, table
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering.accelerators.readings import EntryPoint
@@ -68,7 +69,9 @@ class Fleet:
 
 def series_page() -> str:
     """The page: the families by group, then how many series they make."""
-    return HEAD + joined(_opening(), *map(_section, Group), _cardinality(Fleet())) + "\n"
+    return (
+        HEAD + joined(_opening(), *map(_section, Group), _reasons(), _cardinality(Fleet())) + "\n"
+    )
 
 
 def _opening() -> str:
@@ -82,6 +85,12 @@ def _opening() -> str:
 def _section(group: Group) -> str:
     words = _WORDS[group].strip()
     return joined(f"## {_HEADINGS[group]}", words, table(_COLUMNS, map(_row, _of(group))))
+
+
+def _reasons() -> str:
+    """The table of what the label `reason` says of a reading."""
+    rows = [(f"`{reason}`", meaning) for reason, meaning in MEANINGS.items()]
+    return joined("### Reasons", table(("Reason", "When"), rows))
 
 
 def _of(group: Group) -> list[Family]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import Pod, PodVolume
 from gpustack_ctrl.api.quantity import MI
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering import limits
 from gpustack_ctrl.metering.exposition import Sample
@@ -16,8 +17,6 @@ from gpustack_ctrl.metering.uses import PodUse, VolumeUse
 _MILLI = 1000
 _NANO_DIGITS = 6
 """Of a thousandth of a core, that a kubelet measures; beyond is the dust of binary fractions."""
-NOT_TOLD = "not_in_answer"
-NOT_YET = "not_measured_yet"
 
 Figure = Callable[[PodUse], float | None]
 
@@ -122,5 +121,5 @@ def _capacity(volume: PodVolume, told: VolumeUse) -> float | None:
 def _gap(use: PodUse | None) -> str:
     """Why a kubelet that answers tells nothing of a Pod; empty where it does."""
     if use is None:
-        return NOT_TOLD
-    return "" if use.measured else NOT_YET
+        return Unread.NOT_IN_ANSWER
+    return "" if use.measured else Unread.NOT_MEASURED_YET

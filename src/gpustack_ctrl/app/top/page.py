@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from prometheus_client.parser import text_string_to_metric_families
 
 from gpustack_ctrl.api.errors import SourceError
+from gpustack_ctrl.api.unread import Unread
 from gpustack_ctrl.app.errors import StartError
 from gpustack_ctrl.client.endpoints import Endpoints
 from gpustack_ctrl.metering.rows import Series
@@ -30,11 +31,11 @@ def _read(page: str) -> Iterator[Series]:
 
 def _remedy(error: SourceError) -> str:
     match error.reason:
-        case "unauthorized" | "forbidden":
+        case Unread.UNAUTHORIZED | Unread.FORBIDDEN:
             return ": name a token that may read it by --exporter-token-file"
-        case "untrusted":
+        case Unread.UNTRUSTED:
             return ": --exporter-insecure-tls, where the way to it is safe"
-        case "not_found":
+        case Unread.NOT_FOUND:
             return ": name the whole URL, such as http://127.0.0.1:8080/metrics"
         case _:
             return ""
