@@ -11,8 +11,6 @@ import pytest
 from e2e.cluster.interrupts import heed_interrupts
 from e2e.node import RealNode, missing, running
 from e2e.tests.keys import User, new_user
-from e2e.tests.metering import measured
-from e2e.tests.prometheus import Prometheus
 from e2e.tests.shop import DEPLOYMENT, open_shop
 from e2e.tests.team import Team, tenancy
 
@@ -63,13 +61,6 @@ def shop(node: RealNode) -> RealNode:
     if node.api().find(DEPLOYMENT) is None:
         open_shop(node)
     return node
-
-
-@pytest.fixture(scope="session")
-def prometheus(shop: RealNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """A Prometheus outside that scrapes operator and exporter, with our rules."""
-    with measured(shop, tmp_path_factory.mktemp("prometheus")) as started:
-        yield started
 
 
 @pytest.fixture

@@ -33,13 +33,13 @@ class Cards:
 
     def page(self) -> str:
         """What is told now."""
-        families = sorted({family for told in self.figures.values() for family in told})
+        families = sorted({family for told in (*self.figures.values(),) for family in told})
         return "".join(text for family in families for text in self._family(family))
 
     def _family(self, family: str) -> Iterator[str]:
         name = f"DCGM_FI_DEV_{family}"
         yield f"# HELP {name} As the card tells.\n# TYPE {name} gauge\n"
-        for number, (card, told) in enumerate(self.figures.items()):
+        for number, (card, told) in enumerate((*self.figures.items(),)):
             if family in told:
                 labels = {"gpu": str(number), "UUID": card, **self._pod(card)}
                 inside = ",".join(f'{key}="{value}"' for key, value in labels.items())

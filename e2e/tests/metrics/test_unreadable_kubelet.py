@@ -2,17 +2,17 @@
 
 import http.client
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import pytest
 
 from e2e.node import RealNode
 from e2e.node.layout import NODE_ADDRESS
-from e2e.tests.failing import away, hanging, without
-from e2e.tests.metering import EXPORTER, PERIOD_SECONDS, REQUEST_SECONDS, named, token_of
-from e2e.tests.prometheus import EVERY_SECONDS, Prometheus
-from e2e.tests.team import Team, tenancy
+from e2e.tests.metrics.failing import away, hanging, without
+from e2e.tests.metrics.metering import EXPORTER, PERIOD_SECONDS, REQUEST_SECONDS, named, token_of
+from e2e.tests.metrics.prometheus import EVERY_SECONDS, Prometheus
+from e2e.tests.team import Team
 
 KUBELET_PORT = 10250
 # Two periods, with their jitter; the last reading; and the scrape that finds nothing.
@@ -21,13 +21,16 @@ MEASURED_SECONDS = 45.0
 COLLECTOR = "gpustack_instance_metrics_collector"
 
 
-@pytest.fixture(scope="module")
-def box(shop: RealNode, prometheus: Prometheus) -> Iterator[Team]:
-    """An Instance whose use is told."""
-    with tenancy(shop) as team:
-        team.running(resources={"cpu": "50m", "ram": "32Mi"})
-        prometheus.wait(named("cpu_usage_seconds_total", team), seconds=MEASURED_SECONDS)
-        yield team
+@pytest.fixture
+def box(crowd: Team, prometheus: Prometheus) -> Team:
+    """The crowd, of which `full` is told what it uses."""
+    prometheus.wait(of_full("cpu_usage_seconds_total", crowd), seconds=MEASURED_SECONDS)
+    return crowd
+
+
+def of_full(family: str, team: Team, **labels: str) -> str:
+    """The series of *family* of `full`."""
+    return named(family, team, "full", **labels)
 
 
 def collector(figure: str, source: str = "kubelet", **labels: str) -> str:
@@ -41,18 +44,18 @@ def told_as(prometheus: Prometheus, box: Team, reason: str) -> None:
     """Return when the failure is told, and its *reason*; nothing else than use may be missing."""
     prometheus.wait(f"{collector('failure', reason=reason)} == 1")
     assert 0 == prometheus.value(collector("success"))
-    prometheus.wait(f"{named('metrics_missing', box, source='kubelet', reason=reason)} == 1")
+    prometheus.wait(f"{of_full('metrics_missing', box, source='kubelet', reason=reason)} == 1")
     assert 1 == prometheus.value(f'up{{job="{EXPORTER}"}}')
-    assert 1 == prometheus.value(named("phase", box, phase="Ready"))
-    assert 50e-3 == prometheus.value(named("cpu_limit_cores", box))
+    assert 1 == prometheus.value(of_full("phase", box, phase="Ready"))
+    assert 0.3 == prometheus.value(of_full("cpu_limit_cores", box))
 
 
 def told_again(prometheus: Prometheus, box: Team) -> None:
     """Return when the kubelet is read again, and use is told."""
     prometheus.wait(f"{collector('success')} == 1")
     prometheus.silent(collector("failure"))
-    prometheus.wait(named("network_receive_bytes_total", box), seconds=MEASURED_SECONDS)
-    prometheus.silent(named("metrics_missing", box))
+    prometheus.wait(of_full("network_receive_bytes_total", box), seconds=MEASURED_SECONDS)
+    prometheus.silent(of_full("metrics_missing", box))
 
 
 def refusing(node: RealNode) -> AbstractContextManager[None]:
@@ -71,7 +74,7 @@ def test_use_ends_and_the_reason_is_told_when_the_kubelet(
     failing: Callable[[RealNode], AbstractContextManager[None]],
     reason: str,
 ) -> None:
-    use = named("cpu_usage_seconds_total", box)
+    use = of_full("cpu_usage_seconds_total", box)
     with failing(box.node):
         began = prometheus.now()
         told_as(prometheus, box, reason)
@@ -87,13 +90,13 @@ def test_cpu_and_memory_are_told_by_the_other_end_point(prometheus: Prometheus, 
     with without(box.node, EXPORTER, "nodes/stats"):
         prometheus.wait(f"{collector('failure', reason='forbidden')} == 1")
         prometheus.wait(f"{collector('success', source='kubelet_resource')} == 1")
-        prometheus.silent(named("network_receive_bytes_total", box))
+        prometheus.silent(of_full("network_receive_bytes_total", box))
         told = [
-            prometheus.value(named(family, box)) > 0
+            prometheus.value(of_full(family, box)) > 0
             for family in ("cpu_usage_seconds_total", "memory_working_set_bytes")
         ]
         untold = [
-            prometheus.ask(named(family, box))
+            prometheus.ask(of_full(family, box))
             for family in ("ephemeral_storage_used_bytes", "memory_rss_bytes", "storage_used_mib")
         ]
     told_again(prometheus, box)
@@ -109,12 +112,12 @@ DENIED = (
     "GET /runningpods/",
     "GET /logs/",
     "GET /configz",
-    "GET /containerLogs/{namespace}/box/main",
-    "POST /run/{namespace}/box/main?cmd=id",
-    "POST /exec/{namespace}/box/main?command=id&output=1",
-    "GET /attach/{namespace}/box/main?output=1",
-    "GET /portForward/{namespace}/box?port=80",
-    "GET /checkpoint/{namespace}/box/main",
+    "GET /containerLogs/{namespace}/full/main",
+    "POST /run/{namespace}/full/main?cmd=id",
+    "POST /exec/{namespace}/full/main?command=id&output=1",
+    "GET /attach/{namespace}/full/main?output=1",
+    "GET /portForward/{namespace}/full?port=80",
+    "GET /checkpoint/{namespace}/full/main",
 )
 
 

@@ -1,30 +1,24 @@
 """Each panel finds something, and alerts fire when what they are about happens."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
 
-import attrs
 import pytest
 
 from e2e.cluster import until
 from e2e.cluster.api import STRATEGIC_PATCH
-from e2e.node import RealNode
 from e2e.node.layout import NODE
-from e2e.tests.cards import SOURCE, Cards, told_by
-from e2e.tests.failing import away, unable
-from e2e.tests.metering import EXPORTER, scaled, set_exporter
-from e2e.tests.prometheus import Prometheus
+from e2e.tests.metrics.failing import away, unable
+from e2e.tests.metrics.metering import EXPORTER, scaled
+from e2e.tests.metrics.prometheus import Prometheus
+from e2e.tests.metrics.workloads import SMALL, Scene
 from e2e.tests.shop import NAME, NAMESPACE, change_setting, rolled_out
-from e2e.tests.team import SLEEP, Team, tenancy
 from monitoring.alerts import alerts
 from monitoring.queries import queries
 
-MI = 1 << 20
 FIRES_SECONDS = 120.0
 ISOLATION = "instance-isolation-pod-cidrs"
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{NAME}"
-CARD, SPARE = "GPU-5f0c", "GPU-77aa"
 # Why some alerts are not provoked: they are only asked for, and answer nothing.
 NOT_PROVOKED = {
     "GpustackWatchStale": "the API server would have to be silent for five minutes",
@@ -35,71 +29,6 @@ NOT_PROVOKED = {
     "GpustackInstanceQueuedLong": "it takes Kueue",
     "GpustackNodePortsExhausted": "it takes some 2,700 node ports",
 }
-_SMALL = {"cpu": "50m", "ram": "32Mi"}
-_HOLD = f"{{ head -c {59 * MI} /dev/zero; exec sleep infinity; }} | tail -c {59 * MI} > /dev/null"
-
-_EAT_ONCE = "[ -e /workspace/x ] && exec sleep infinity; touch /workspace/x; tail /dev/zero"
-
-
-def _shell(script: str) -> list[str]:
-    return ["sh", "-c", f"trap 'exit 0' TERM; {script} & wait"]
-
-
-def _filled(path: str, kibibytes: int) -> list[str]:
-    return _shell(f"dd if=/dev/zero of={path} bs=1k count={kibibytes}; sleep infinity")
-
-
-# Who is in trouble, by what.
-TROUBLED: dict[str, dict[str, Any]] = {
-    "idle": {"type": "nvidia", "resources": {**_SMALL, "accelerator": "1"}},
-    "crashing": {"command": ["sh", "-c", "exit 3"]},
-    "hungry": {"command": ["sh", "-c", _EAT_ONCE]},
-    "remembering": {"command": _shell(_HOLD), "resources": {"cpu": "50m", "ram": "64Mi"}},
-    "writing": {"type": "cpu-tiny", "command": _filled("/file", 14848)},
-    "keeping": {
-        "command": _filled("/workspace/file", 7680),
-        "volume": {"ephemeral": {"capacity": "8Mi"}},
-    },
-    "unreachable": {"ports": [{"port": 22}]},
-    "resting": {"stop": True},
-    **{
-        f"large-{number}": {"type": "nvidia", "resources": {**_SMALL, "accelerator": "9"}}
-        for number in range(5)
-    },
-}
-
-
-@attrs.frozen(kw_only=True)
-class Scene:
-    """Instances in trouble, the cards that are told of, and since when."""
-
-    node: RealNode
-    team: Team
-    cards: Cards
-    since: float
-
-
-@pytest.fixture(scope="module")
-def scene(shop: RealNode, prometheus: Prometheus) -> Iterator[Scene]:
-    """Everything that may go wrong without anybody's doing."""
-    with ExitStack() as stack:
-        cards = stack.enter_context(told_by(shop))
-        stack.enter_context(_with_source(shop))
-        since, team = prometheus.now(), stack.enter_context(tenancy(shop))
-        for name, spec in TROUBLED.items():
-            team.create(name, **{"resources": _SMALL, "command": SLEEP, **spec})
-        cards.add(CARD, (team.namespace, "idle"), GPU_UTIL=2, XID_ERRORS=79)
-        cards.add(SPARE, None, GPU_UTIL=0)
-        yield Scene(node=shop, team=team, cards=cards, since=since)
-
-
-@contextmanager
-def _with_source(node: RealNode) -> Iterator[None]:
-    set_exporter(node, f"GPUSTACK_ACCELERATOR_SOURCES={SOURCE}")
-    try:
-        yield
-    finally:
-        set_exporter(node, "GPUSTACK_ACCELERATOR_SOURCES-")
 
 
 @contextmanager
@@ -132,7 +61,7 @@ def _led_by_nobody(scene: Scene) -> Iterator[None]:
 def _without_right(scene: Scene) -> Iterator[None]:
     """Have an operator that may make no Pods, and an Instance that needs one."""
     with unable(scene.node, NAME, "create", "pods"):
-        scene.team.create("late", resources=_SMALL)
+        scene.team.create("late", resources=SMALL)
         yield
 
 
@@ -151,7 +80,7 @@ def _node_lost(scene: Scene) -> Iterator[None]:
 @contextmanager
 def _without_figures(scene: Scene) -> Iterator[None]:
     """Have a source that tells nothing of the cores of cards any more."""
-    held = {card: told.pop("GPU_UTIL") for card, told in scene.cards.figures.items()}
+    held = {card: told.pop("GPU_UTIL", 0) for card, told in scene.cards.figures.items()}
     try:
         yield
     finally:

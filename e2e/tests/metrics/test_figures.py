@@ -1,7 +1,7 @@
 """What a real Prometheus is told of workloads whose use is known."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
 
@@ -9,11 +9,11 @@ import attrs
 import pytest
 
 from e2e.cluster import until
-from e2e.node import RealNode
 from e2e.node.layout import NODE, NODE_ADDRESS
-from e2e.tests.metering import PERIOD_SECONDS, named
-from e2e.tests.prometheus import EVERY_SECONDS, Prometheus, Told
-from e2e.tests.team import Team, node_ports, tenancy
+from e2e.tests.metrics.metering import PERIOD_SECONDS, named
+from e2e.tests.metrics.prometheus import EVERY_SECONDS, Prometheus, Told
+from e2e.tests.metrics.workloads import join
+from e2e.tests.team import Team, node_ports
 
 MI = 1 << 20
 SENT = 20_000_000
@@ -22,40 +22,6 @@ SOON_SECONDS = 2 * PERIOD_SECONDS
 # The kubelet measures a container each 10 to 20 s.
 MEASURED_SECONDS = 45.0
 OBSERVED_SECONDS = 60.0
-_SMALL = {"cpu": "50m", "ram": "32Mi"}
-_FULL = (
-    "trap 'exit 0' TERM; dd if=/dev/zero of=/file bs=1M count=40; "
-    f"{{ head -c {50 * MI} /dev/zero; exec sleep infinity; }} | tail -c {50 * MI} > /dev/null & "
-    "nc -ll -p 8080 -e sh -c 'cat > /dev/null' & wait"
-)
-_SLEEP = "trap 'exit 0' TERM; sleep infinity & wait"
-_MARKED = "echo >> /workspace/begun; [ $(wc -l < /workspace/begun) -gt {} ] && exec sleep infinity"
-# What each of the crowd does, and what it may use.
-CROWD: dict[str, tuple[str, dict[str, str]]] = {
-    "busy": ("trap 'exit 0' TERM; while :; do :; done & wait", {"cpu": "300m", "ram": "32Mi"}),
-    "full": (_FULL, {"cpu": "300m", "ram": "96Mi"}),
-    "hungry": (f"{_MARKED.format(1)}; tail /dev/zero", _SMALL),
-    "crashing": (f"{_MARKED.format(3)}; exit 3", _SMALL),
-    "stopped": (_SLEEP, _SMALL),
-    # It works at first, and then sleeps.
-    "deleted": (f"head -c {500 * MI} /dev/zero | md5sum; {_SLEEP}", _SMALL),
-}
-
-
-@pytest.fixture(scope="module")
-def crowd(shop: RealNode, prometheus: Prometheus) -> Iterator[Team]:
-    """Workloads that use what is known, all at once."""
-    with tenancy(shop) as team:
-        for name in CROWD:
-            add(team, name)
-        yield team
-
-
-def add(team: Team, name: str) -> None:
-    """Create one of the crowd."""
-    script, resources = CROWD[name]
-    ports = [{"port": 8080}] if name == "full" else None
-    team.create(name, command=["sh", "-c", script], resources=resources, ports=ports)
 
 
 def test_one_oom_kill(prometheus: Prometheus, crowd: Team) -> None:
@@ -163,9 +129,11 @@ def renewed(prometheus: Prometheus, crowd: Team) -> dict[str, Renewed]:
         silent[name] = prometheus.now() - ended
     stopped = prometheus.wait(f"{named('phase', crowd, 'stopped', phase='Stopped')} == 1")
     assert stopped.labels["instance_uid"] == before["stopped"].labels["instance_uid"]
-    prometheus.silent(f'{{namespace="{crowd.namespace}",instance_name="deleted"}}')
+    # Of what was scraped; rates of the last five minutes go on.
+    deleted = f'namespace="{crowd.namespace}",instance_name="deleted"'
+    prometheus.silent(f'{{__name__=~"gpustack_.*",{deleted}}}')
     crowd.edit("stopped", stop=False)
-    add(crowd, "deleted")
+    join(crowd, "deleted")
     after = {name: prometheus.wait(use[name], seconds=MEASURED_SECONDS) for name in use}
     return {
         name: Renewed(before=before[name], silent_seconds=silent[name], after=after[name])

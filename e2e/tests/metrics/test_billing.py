@@ -11,8 +11,8 @@ import pytest
 from e2e.cluster import until
 from e2e.node import RealNode
 from e2e.node.layout import NODE
-from e2e.tests.metering import EXPORTER, PERIOD_SECONDS, named, replace
-from e2e.tests.prometheus import Prometheus
+from e2e.tests.metrics.metering import EXPORTER, PERIOD_SECONDS, named, replace
+from e2e.tests.metrics.prometheus import Prometheus
 from e2e.tests.shop import NAME
 from e2e.tests.team import Team
 
