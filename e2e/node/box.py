@@ -16,6 +16,9 @@ from e2e.node.network import inside
 _INSIDE = Path(__file__).with_name("inside.sh")
 _FRESH = ("--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "--mount-proc")
 _PATIENCE_SECONDS = 10.0
+# Waits for a daemon outside of the node's processes. If nsenter did, it would stop where the
+# daemon is stopped, and never go on: then nobody buries the daemon, and the node cannot end.
+_WAITING = ("sh", "-c", '"$@"; exit', "sh")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -44,7 +47,7 @@ class Box:
 
     def start(self, name: str, *command: str) -> None:
         """Start a daemon in the node, and return once it has its process."""
-        outer = self._spawn((*self.prefix(), *command), name)
+        outer = self._spawn((*self._nsenter(), "--no-fork", "--", *_WAITING, *command), name)
         until(
             lambda: _child_of(outer) is not None or not _alive(outer),
             f"{name} does not start",
@@ -71,8 +74,10 @@ class Box:
 
     def prefix(self) -> tuple[str, ...]:
         """Return what to put before a command so that it runs in the node."""
-        namespaces = ("-m", "-u", "-i", "-n", "-p")
-        return ("nsenter", "-t", str(self.process("init")), *namespaces, "--")
+        return (*self._nsenter(), "--")
+
+    def _nsenter(self) -> tuple[str, ...]:
+        return ("nsenter", "-t", str(self.process("init")), "-m", "-u", "-i", "-n", "-p")
 
     def run(self, *command: str) -> str:
         """Return what *command*, run in the node, prints. Raises ClusterError when it fails."""

@@ -1,7 +1,10 @@
 """The real node itself: Pods run on it, packets reach them, and nothing of it stays behind."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from e2e.cluster import until
@@ -66,6 +69,7 @@ def test_a_node_that_goes_down_leaves_nothing(node: RealNode, tmp_path: Path) ->
         int(path.read_text()) for path in layout.processes.glob("[a-z]*") if path.name != "ready"
     ]
     held = left(layout)
+    _pause(int((layout.processes / "kubelet").read_text()))
     embedded = (sys.executable, "-m", "e2e.cluster", "up", "--dir", str(directory))
     refused = subprocess.run(embedded, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     subprocess.run((*program, "down", "--dir", str(directory)), cwd=CHECKOUT, check=True)
@@ -101,3 +105,12 @@ def test_a_node_whose_owner_is_killed_leaves_nothing(node: RealNode, tmp_path: P
 
     assert 4 <= len(held)
     assert [] == left(NodeLayout(directory=directory))
+
+
+def _pause(process: int) -> None:
+    """Stop *process* and let it go on, as tests of silence do."""
+    state = Path(f"/proc/{process}/stat")
+    os.kill(process, signal.SIGSTOP)
+    until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T", "it does not stop")
+    time.sleep(0.2)  # Whoever waits for it sees that, too.
+    os.kill(process, signal.SIGCONT)
