@@ -2,12 +2,14 @@
 
 import fcntl
 import hashlib
+import time
 from pathlib import Path
 
 from e2e.cluster.programs import cache_home
 from e2e.node.configuration import PAUSE
 from e2e.node.images import debian, small
 from e2e.node.images.archive import Image, write_archive
+from e2e.node.images.layers import AT_WORK_SECONDS
 from e2e.node.images.operator import OPERATOR, operator_layers
 from e2e.node.images.ssh_server import SSH_SERVER, ssh_server_layers
 
@@ -83,7 +85,14 @@ def images() -> Path:
     with target.with_name("images.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.exists():
-            for older in target.parent.glob("images-*"):
-                older.unlink()
+            _remove_unused(target.parent)
             write_archive(wanted, target)
+        target.touch()
     return target
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove archives of other images, unless somebody may be at work with them."""
+    for archive in folder.glob("images-*.tar"):
+        if time.time() - archive.stat().st_mtime > AT_WORK_SECONDS:  # noqa: TID251 -- of files.
+            archive.unlink()

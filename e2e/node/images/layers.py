@@ -15,7 +15,7 @@ from e2e.cluster.programs import cache_home
 
 _QUOTED = 600
 _FINGERPRINT = "[0-9a-f]" * 16
-_AT_WORK_SECONDS = 3600.0
+AT_WORK_SECONDS = 3600.0
 
 
 @attrs.frozen(kw_only=True)
@@ -74,7 +74,7 @@ class Layer:
         """Remove layers of this name made otherwise, unless somebody may be at work with them."""
         now = self._lock.stat().st_mtime
         for lock in self.folder.parent.glob(f"{self.name}-{_FINGERPRINT}.lock"):
-            if now - lock.stat().st_mtime > _AT_WORK_SECONDS:
+            if now - lock.stat().st_mtime > AT_WORK_SECONDS:
                 for path in lock.parent.glob(f"{lock.stem}.*"):
                     _remove(path)
                 _remove(lock.with_suffix(""))
