@@ -126,7 +126,7 @@ LAST_TERMINATION = _state.gauge(
 _usage = _Made(Group.USAGE)
 ALLOCATED = _usage.counter(
     "instance_allocated_seconds",
-    "Time for which a Pod of the Instance held its place, from scheduled to gone.",
+    "Time for which a Pod of the Instance held its place, from scheduled to ended or gone.",
     (*IDENTITY, "type", "family"),
 )
 ACCELERATOR_ALLOCATED = _usage.counter(
