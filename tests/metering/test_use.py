@@ -128,6 +128,13 @@ def test_members_come_in_the_order_of_their_names() -> None:
     assert ["a", "b", "c"] == [one.instance.metadata.name for one in told]
 
 
+def test_programs_of_ours_are_no_volume_to_fill() -> None:
+    box = holding(member(), volumes=(scratch("ssh-programs"), scratch()))
+    told = volumes(box, VolumeUse(name="ssh-programs", used=9), VolumeUse(name="workspace", used=2))
+
+    assert {("workspace", f.VOLUME_USED): 2} == told
+
+
 def test_files_of_the_api_server_are_no_volumes_to_fill() -> None:
     box = holding(member(), volumes=(PodVolume(name="keys"), scratch()))
     told = volumes(box, VolumeUse(name="keys", used=1), VolumeUse(name="workspace", used=2))

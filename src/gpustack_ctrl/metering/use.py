@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from gpustack_ctrl.api import quantity
+from gpustack_ctrl.api import names, quantity
 from gpustack_ctrl.api.core import Pod, PodVolume
 from gpustack_ctrl.api.quantity import MI
 from gpustack_ctrl.api.unread import Unread
@@ -101,7 +101,7 @@ def _totals(member: Member) -> Iterator[Sample]:
 def _volumes(member: Member, use: PodUse) -> Iterator[Sample]:
     """Of those volumes that can be filled; others are files of the API server's."""
     by_name = {told.name: told for told in use.volumes}
-    spaces = [held for held in member.pod.spec.volumes if held.is_space and held.name in by_name]
+    spaces = [held for held in member.pod.spec.volumes if _is_filled(held) and held.name in by_name]
     for held in spaces:
         told = by_name[held.name]
         where, capacity = (*member.placed, told.name), _capacity(held, told)
@@ -109,6 +109,11 @@ def _volumes(member: Member, use: PodUse) -> Iterator[Sample]:
             yield Sample(f.VOLUME_USED, where, told.used)
         if capacity is not None:
             yield Sample(f.VOLUME_CAPACITY, where, capacity)
+
+
+def _is_filled(volume: PodVolume) -> bool:
+    """Whether the user fills it: the programs of our SSH server are nobody's use."""
+    return volume.is_space and volume.name != names.SSH_PROGRAMS
 
 
 def _capacity(volume: PodVolume, told: VolumeUse) -> float | None:
