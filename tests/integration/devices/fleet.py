@@ -10,7 +10,7 @@ from e2e.cluster import Cluster
 from e2e.cluster.nodes import BASES, accelerators
 from gpustack_ctrl.api import names
 from gpustack_ctrl.api.meta import Resource
-from tests.integration.world import Wire, World, until
+from tests.integration.world import PATIENCE_SECONDS, Wire, World, until
 
 MAKERS = tuple(BASES)
 CARDS = 2
@@ -104,14 +104,16 @@ async def own_type(cluster: Cluster, world: World, **spec: Any) -> AsyncIterator
             cluster.remove_node(node["metadata"]["name"])
 
 
-async def blocked(world: World, gate: str, reason: str, name: str = "box") -> Wire:
+async def blocked(
+    world: World, gate: str, reason: str, name: str = "box", *, seconds: float = PATIENCE_SECONDS
+) -> Wire:
     """The blocker of the Instance, once it is that *gate* for that *reason*."""
 
     async def read() -> Wire | None:
         told = (await world.get(names.INSTANCE, name)).get("status", {}).get("blocker")
         return told if told and (told["gate"], told["reason"]) == (gate, reason) else None
 
-    return await until(read)
+    return await until(read, seconds=seconds)
 
 
 async def say(world: World, name: str = "box", **status: Any) -> None:

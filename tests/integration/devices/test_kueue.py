@@ -12,6 +12,9 @@ from tests.integration.devices.fleet import Own, blocked, own_type
 from tests.integration.observer import History
 from tests.integration.world import World
 
+END_SECONDS = 90.0
+"""Until a Pod should be gone: its grace period, if nobody cuts it short, and ten seconds."""
+
 pytestmark = pytest.mark.usefixtures("queueing", "operator")
 
 
@@ -77,7 +80,7 @@ async def test_i5_a_preempted_pod_that_lingers_is_named_and_never_doubled(
     await kueue.admit(world)
     first = (await world.is_in_phase("Ready"))["status"]["podUID"]
     await world.delete(names.POD, "box")
-    told = await blocked(world, "finalizer", "FinalizersLinger")
+    told = await blocked(world, "finalizer", "FinalizersLinger", seconds=END_SECONDS)
     seen = await world.is_in_phase("Pending")
 
     assert kueue.FINALIZER in told["message"]
@@ -103,7 +106,7 @@ async def test_l2_an_instance_made_anew_waits_for_the_pod_of_its_namesake_and_na
     await world.delete(names.INSTANCE, "box")
     await world.gone(names.INSTANCE, "box")
     made = await world.instance(type=own.name)
-    told = await blocked(world, "finalizer", "FinalizersLinger")
+    told = await blocked(world, "finalizer", "FinalizersLinger", seconds=END_SECONDS)
 
     assert kueue.FINALIZER in told["message"]
     assert "podUID" not in (await world.get(names.INSTANCE, "box"))["status"]
