@@ -98,9 +98,11 @@ class Sessions:
     async def close(self, clock: Clock) -> None:
         """Close all connections; requests in flight fail.
 
-        TLS takes leave of its peer in the background: wait for that, but not for long.
+        TLS takes no leave: a peer that is busy would keep its sockets open behind us.
         """
         for session in self._sessions.values():
+            if session.connector is not None:
+                await session.connector.close(abort_ssl=True)
             await session.close()
         deadline = clock.monotonic() + FAREWELL_SECONDS
         while any(held.fileno() != CLOSED for held in self._sockets):
