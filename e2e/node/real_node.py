@@ -11,6 +11,7 @@ import attrs
 
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.errors import ClusterError
+from e2e.cluster.parts import Part
 from e2e.cluster.waiting import until
 from e2e.node import configuration, daemons
 from e2e.node.box import Box
@@ -114,7 +115,14 @@ class RealNode(Cluster):
 
     def restart_kubelet(self) -> None:
         """Start the kubelet that was stopped; its Pods may have gone on without it."""
-        part = daemons.kubelet(self.layout)
+        self._start(daemons.kubelet(self.layout))
+
+    def restart_api_server(self) -> None:
+        """Start the API server that was stopped, and return when it is ready."""
+        self._start(daemons.api_server(self.layout))
+        until(self.answers, "the API server is not ready")
+
+    def _start(self, part: Part) -> None:
         self.box.start(part.name, str(self.layout.bin / part.name), *part.arguments)
 
     @contextmanager
