@@ -20,6 +20,8 @@ ADDRESS = "127.0.0.1:9090"
 EVERY_SECONDS = 1
 _TIMEOUT = 10.0
 _END_SECONDS = 20.0
+# Shorter than a rule's interval: what was there at one evaluation alone is found, too.
+_STEP = "0.5"
 
 
 @attrs.frozen
@@ -69,9 +71,9 @@ class Prometheus:
         each = (pair for series in found for pair in series["values"])
         return sorted((float(at), float(value)) for at, value in each)
 
-    def ever(self, query: str, *, since: float, step: int = 2) -> bool:
+    def ever(self, query: str, *, since: float) -> bool:
         """Whether *query* found a number at any time *since* then."""
-        over = {"start": str(since), "end": str(self.now()), "step": str(step)}
+        over = {"start": str(since), "end": str(self.now()), "step": _STEP}
         found = self._get("query_range", query=query, **over)["result"]
         return any(value != "NaN" for series in found for _, value in series["values"])
 
