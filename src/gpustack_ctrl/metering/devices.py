@@ -7,6 +7,7 @@ from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering.accelerators.readings import AcceleratorReading, Attribution
 from gpustack_ctrl.metering.exposition import Sample
 from gpustack_ctrl.metering.families import Family
+from gpustack_ctrl.metering.figures import figure_samples
 from gpustack_ctrl.metering.members import Member
 from gpustack_ctrl.metering.use import mebibytes
 
@@ -24,7 +25,8 @@ def device_samples(
     figures = {**_FIGURES, **_REFERENCE} if reference else _FIGURES
     for member in held:
         for reading in told.readings.get(member.instance.uid, ()):
-            yield from _of(member, reading, figures)
+            device = (reading.id, reading.index, reading.manufacturer, reading.mode)
+            yield from figure_samples((*member.placed, *device), reading, figures)
     for gap in told.gaps:
         yield Sample(f.CAPABILITY, (node, gap.manufacturer, gap.id, gap.entry_point, gap.reason), 1)
 
@@ -34,16 +36,6 @@ def memory_percent(held: AcceleratorReading) -> float | None:
     if held.memory_used_bytes is None or not held.memory_total_bytes:
         return None
     return math.floor(_PERCENT * held.memory_used_bytes / held.memory_total_bytes)
-
-
-def _of(
-    member: Member, reading: AcceleratorReading, figures: Mapping[Family, Figure]
-) -> Iterator[Sample]:
-    device = (*member.placed, reading.id, reading.index, reading.manufacturer, reading.mode)
-    for family, figure in figures.items():
-        value = figure(reading)
-        if value is not None:
-            yield Sample(family, device, value)
 
 
 def _percent(ratio: float | None) -> float | None:

@@ -1,9 +1,8 @@
 """What the containers of a Pod may use, and what is set aside for them."""
 
-from collections.abc import Iterable
-
 from gpustack_ctrl.api import quantity
 from gpustack_ctrl.api.core import Pod, Quantities
+from gpustack_ctrl.metering.figures import added
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -19,9 +18,3 @@ def total(pod: Pod, name: str) -> float | None:
     """The limits of all containers together; None where no container has one."""
     told = [amount(held.resources.limits, name) for held in pod.spec.containers]
     return added(told)
-
-
-def added(values: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

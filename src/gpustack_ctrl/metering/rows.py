@@ -7,6 +7,7 @@ import attrs
 
 from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering.families import Family
+from gpustack_ctrl.metering.figures import added
 from gpustack_ctrl.metering.members import Identity
 
 _MILLI = 1000
@@ -56,8 +57,7 @@ class Row:
     @property
     def accelerator_memory_used(self) -> float | None:
         """Of all its cards together."""
-        known = [held.memory_used for held in self.accelerators if held.memory_used is not None]
-        return sum(known) if known else None
+        return added(held.memory_used for held in self.accelerators)
 
 
 def rows(told: Iterable[Series]) -> tuple[Row, ...]:

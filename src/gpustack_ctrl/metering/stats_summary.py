@@ -16,6 +16,7 @@ from gpustack_ctrl.api.kubelet_summary import (
     Summary,
     Volume,
 )
+from gpustack_ctrl.metering.figures import added
 from gpustack_ctrl.metering.uses import PodUse, UnreadableError, VolumeUse
 
 PATH = "/stats/summary"
@@ -78,8 +79,7 @@ def _over_all(network: Network, name: str) -> float | None:
 
 def _sum(values: Iterable[int | None]) -> int | None:
     """The sum of what is known; None where nothing is."""
-    known = [value for value in map(_sane, values) if value is not None]
-    return sum(known) if known else None
+    return added(map(_sane, values))
 
 
 def _sane(value: int | None) -> int | None:

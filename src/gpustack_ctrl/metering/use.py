@@ -11,6 +11,7 @@ from gpustack_ctrl.metering import families as f
 from gpustack_ctrl.metering import limits
 from gpustack_ctrl.metering.exposition import Sample
 from gpustack_ctrl.metering.families import Family
+from gpustack_ctrl.metering.figures import added, figure_samples
 from gpustack_ctrl.metering.members import Member
 from gpustack_ctrl.metering.uses import PodUse, VolumeUse
 
@@ -49,11 +50,11 @@ def use_samples(
         use = uses.get(member.pod.metadata.uid)
         if use is None or not use.measured:
             continue
-        yield from _told(member.placed, use, _FIGURES)
+        yield from figure_samples(member.placed, use, _FIGURES)
         yield from _volumes(member, use)
         if reference:
-            yield from _told(member.placed, use, _REFERENCE)
-            yield from _totals(member)
+            yield from figure_samples(member.placed, use, _REFERENCE)
+            yield from figure_samples(member.placed, member, _TOTALS)
 
 
 def missing_samples(
@@ -79,23 +80,7 @@ def millicores(value: float | None) -> float | None:
 def _millicores_of_each(pod: Pod) -> float | None:
     """The limits of all containers, each rounded up on its own."""
     each = (limits.amount(held.resources.limits, limits.CPU) for held in pod.spec.containers)
-    return limits.added(map(millicores, each))
-
-
-def _told(
-    placed: tuple[str, ...], use: PodUse, figures: Mapping[Family, Figure]
-) -> Iterator[Sample]:
-    for family, figure in figures.items():
-        value = figure(use)
-        if value is not None:
-            yield Sample(family, placed, value)
-
-
-def _totals(member: Member) -> Iterator[Sample]:
-    for family, figure in _TOTALS.items():
-        value = figure(member)
-        if value is not None:
-            yield Sample(family, member.placed, value)
+    return added(map(millicores, each))
 
 
 def _volumes(member: Member, use: PodUse) -> Iterator[Sample]:
