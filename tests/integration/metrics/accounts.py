@@ -1,7 +1,8 @@
 """ServiceAccounts of one test, with the generated roles, and the process as one of them."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,18 @@ def add_account(cluster: Cluster, namespace: str, name: str) -> Path:
 def token(cluster: Cluster, namespace: str, name: str) -> str:
     """A fresh token of a ServiceAccount."""
     return cluster.kubectl("create", "token", name, f"--namespace={namespace}").strip()
+
+
+@contextmanager
+def home_with(cluster: Cluster, roles: Callable[[str], Iterable[Manifest]]) -> Iterator[str]:
+    """Have a namespace of the operator's own, with the *roles* in it in force."""
+    name = f"operator-{secrets.token_hex(4)}"
+    cluster.add_namespace(name)
+    documents = tuple(roles(name))
+    grant(cluster, name, documents)
+    yield name
+    revoke(cluster, name, documents)
+    cluster.remove_namespace(name)
 
 
 def grant(cluster: Cluster, namespace: str, documents: Iterable[Manifest]) -> None:

@@ -1,6 +1,5 @@
 """The exporter's ServiceAccount: all that it needs, and nothing else."""
 
-import secrets
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from gpustack_ctrl.client.exchange import Call
 from gpustack_ctrl.gen import rbac
 from gpustack_ctrl.gen.permissions import EXPORTER, EXPORTER_AT_HOME, METRICS_GUARD
 from gpustack_ctrl.runtime.watch import ListRequest
-from tests.integration.metrics.accounts import acting, add_account, grant, revoke
+from tests.integration.metrics.accounts import acting, add_account, home_with
 from tests.integration.operations.verbs import Use, allowed
 from tests.integration.world import World
 
@@ -37,13 +36,8 @@ CONTAINERS = [{"name": "main", "image": "none"}]
 @pytest.fixture(scope="module")
 def home(cluster: Cluster) -> Iterator[str]:
     """The operator's namespace, with all that the exporter is granted with protection on."""
-    name = f"operator-{secrets.token_hex(4)}"
-    cluster.add_namespace(name)
-    documents = (*rbac.exporter(name), *rbac.metrics_guard(name))
-    grant(cluster, name, documents)
-    yield name
-    revoke(cluster, name, documents)
-    cluster.remove_namespace(name)
+    with home_with(cluster, lambda at: (*rbac.exporter(at), *rbac.metrics_guard(at))) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

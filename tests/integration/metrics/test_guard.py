@@ -1,6 +1,5 @@
 """A protected page before a real API server: real tokens, real roles, real TLS."""
 
-import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from gpustack_ctrl.runtime.guard import ADMITTED_SECONDS, REFUSED_SECONDS, Guard
 from gpustack_ctrl.runtime.server import HttpServer, metrics_app, probes_app
 from tests.cli.command import free_addresses
 from tests.helpers.clock import FakeClock
-from tests.integration.metrics.accounts import acting, add_account, grant, revoke, token
+from tests.integration.metrics.accounts import acting, add_account, home_with, token
 from tests.integration.world import CLOCK, until
 
 SCRAPER = "prometheus"
@@ -69,13 +68,8 @@ async def protected(client: Client) -> AsyncIterator[Page]:
 @pytest.fixture(scope="module")
 def home(cluster: Cluster) -> Iterator[str]:
     """The namespace of a server that is bound to the guard's role."""
-    name = f"operator-{secrets.token_hex(4)}"
-    cluster.add_namespace(name)
-    documents = rbac.metrics_guard(name)
-    grant(cluster, name, (*documents, *rbac.metrics_reader()))
-    yield name
-    revoke(cluster, name, documents)
-    cluster.remove_namespace(name)
+    with home_with(cluster, lambda at: (*rbac.metrics_guard(at), *rbac.metrics_reader())) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
