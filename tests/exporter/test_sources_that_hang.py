@@ -1,14 +1,16 @@
 """A source of accelerator figures that does not answer costs nothing of what kubelets tell."""
 
+import asyncio
 from itertools import pairwise
 
 import attrs
 
 from gpustack_ctrl.exporter.accelerators import Source
-from gpustack_ctrl.metering.accelerators.readings import DeviceSample
+from gpustack_ctrl.metering.accelerators.readings import DeviceSample, Extent, PodClaim
 from tests.exporter.fleet import PERIOD, SECONDS, Fleet, fleet, hang
 
 CPU = "gpustack_instance_cpu_usage_seconds_total"
+CAPABILITY = "gpustack_accelerator_process_capability"
 SUCCESS = "gpustack_instance_metrics_collector_success"
 
 
@@ -69,3 +71,32 @@ async def test_sources_that_hang_on_many_nodes_keep_no_kubelet_from_being_read()
     assert max(gaps) < 2 * PERIOD
     assert held.endpoints.most_of_one == 1
     assert max(held.kubelets.most_at_once, held.endpoints.most_at_once) <= 8
+
+
+@attrs.frozen
+class Foreign:
+    """Reads a slice that nobody here has: it is told that its use is told to nobody."""
+
+    def read(self, text: str) -> tuple[DeviceSample, ...]:  # noqa: ARG002 -- by protocol.
+        whose = PodClaim(namespace="else", name="where")
+        sample = DeviceSample(id="GPU-1", extent=Extent.SLICE, memory_used_bytes=1, pod=whose)
+        return (sample,)
+
+
+async def test_what_sources_said_is_told_for_two_periods_at_most() -> None:
+    """Three that hang take longer than that together, and meanwhile nothing new is known."""
+    ports = (9400, 9401, 9402)
+    urls = [f"http://{{address}}:{port}/metrics" for port in ports]
+    held = fleet(sources=[Source(name=url, url=url, adapter=Foreign()) for url in urls])
+    held.endpoints.default = b""
+    held.add("box", "node-1")
+    held.kubelets.answers["node-1"] = held.answer_of("node-1")
+    async with held.running():
+        await held.clock.advance(2)
+        while not held.series(CAPABILITY):  # Pages are read in threads, which no clock moves.
+            await asyncio.to_thread(held.pages.__len__)
+            await held.clock.advance(0)
+
+        held.endpoints.default = hang
+        await held.clock.advance(2 * PERIOD)
+        assert [] == held.series(CAPABILITY)
