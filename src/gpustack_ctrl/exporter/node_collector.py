@@ -114,7 +114,7 @@ class NodeCollector:
         self._note(await self._read_kubelet(node))
         if self._devices.any and node.address:
             devices = await self._read_devices(node.address)
-            until = self._good_until()
+            until = self.shared.clock.monotonic() + self._good_for
             self._taken = attrs.evolve(self._taken, devices=devices, devices_until=until)
             self._tell()
 
@@ -145,19 +145,20 @@ class NodeCollector:
     def _note(self, reading: Reading) -> None:
         """Tell what the kubelet says now, or why it says nothing."""
         self._count(reading)
-        self._taken = attrs.evolve(self._taken, kubelet=reading, kubelet_until=self._good_until())
+        self._taken = attrs.evolve(self._taken, kubelet=reading)
         self._expect(None if reading.uses is None else self._grow_late)
         self._tell()
 
-    def _good_until(self) -> float:
-        return self.shared.clock.monotonic() + GOOD_FOR_PERIODS * self.shared.period
+    @property
+    def _good_for(self) -> float:
+        return GOOD_FOR_PERIODS * self.shared.period
 
     def _expect(self, otherwise: Callable[[], None] | None) -> None:
         """Call *otherwise* unless something new is told in time."""
         if self._late is not None:
             self._late.cancel()
-        seconds = GOOD_FOR_PERIODS * self.shared.period
-        self._late = self.shared.clock.call_later(seconds, otherwise) if otherwise else None
+        later = self.shared.clock.call_later
+        self._late = later(self._good_for, otherwise) if otherwise else None
 
     def _grow_late(self) -> None:
         """Tell why there is nothing any more: the node's turn to be read did not come."""

@@ -26,10 +26,9 @@ _UNASKED = Devices()
 
 @attrs.frozen
 class Taken:
-    """What was read of the kubelet and of the sources, and until when either may be told."""
+    """What was read of the kubelet and of the sources, and until when the latter may be told."""
 
     kubelet: Reading = _UNREAD
-    kubelet_until: float = 0
     devices: Devices = _UNASKED
     devices_until: float = 0
 
@@ -48,7 +47,7 @@ class NodePage:
         held = self.roster.on(self.node)
         use = use_samples(held, taken.kubelet.uses or {}, reference=self.reference)
         devices = self._devices(held, taken)
-        self.pages.put(self._part(USE), use, expires=taken.kubelet_until)
+        self.pages.put(self._part(USE), use)
         self.pages.put(self._part(DEVICES), devices, expires=taken.devices_until)
         self.pages.put(self._part(COLLECTION), _collection(self.node, held, taken))
 
